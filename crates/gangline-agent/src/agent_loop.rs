@@ -31,45 +31,46 @@ use gangline_core::{
     AgentName, Epoch, MessageId, TurnId,
     agent::{Agent, ApprovalRequestId, Input, RuntimeInput, View},
     answer::Tool,
-    outcome::Cause,
+    outcome::EndedBy,
     pulse::Pulse,
     redact::Redactor,
     time::Now,
 };
 use gangline_irc::client::LinkCommand;
+use gangline_mcp::table;
 use gangline_os::{CancellationToken, clock::SharedClock};
-use gangline_runtime::{Block, RuntimeEvent, StopReason, Verdict};
+use gangline_runtime::{ApprovalReply, Block, RuntimeEvent, StopReason};
 use gangline_store::{Entry, NewEvent};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info};
 
 use crate::{
-    bus::{Fatal, Incoming, SessionCommand},
+    bus::{Fatal, Incoming},
     hooks::HookSender,
     journal::{Journal, Reply},
     looks::{Found, Looks, Waiting},
     notes::Notes,
     outgoing::Outgoing,
-    rooms::{ToRooms, Unread},
-    session::Session,
+    rooms::{RoomsCommand, Unread},
+    session::{Session, SessionEvent},
     showing::Showing,
     speech::TurnContext,
-    texts, tools,
+    texts,
 };
 
-/// Beyond so many records that wait for the store, details of a turn are no longer recorded.
+/// The most records that wait for the store; beyond it details of a turn are not recorded.
 const RECORDS_WAITING_MAX: usize = 1024;
-/// A tool's result is recorded up to so many bytes.
+/// A tool's result is recorded up to this many bytes.
 const RESULT_PREVIEW: usize = 2000;
 
-/// The agent loop's doors.
-pub(crate) struct Doors {
+/// The agent loop's ports to the other tasks.
+pub(crate) struct Ports {
     pub(crate) session: Session,
     pub(crate) journal: Journal,
     pub(crate) looks: Looks,
     pub(crate) notices: Notices,
     pub(crate) link: mpsc::Sender<LinkCommand>,
-    pub(crate) rooms: mpsc::Sender<ToRooms>,
+    pub(crate) rooms: mpsc::Sender<RoomsCommand>,
     pub(crate) context: watch::Sender<Option<TurnContext>>,
     pub(crate) view: watch::Sender<View>,
     pub(crate) showing: watch::Sender<Showing>,
@@ -96,8 +97,8 @@ pub(crate) struct AgentLoop {
     journal: Journal,
     looks: Looks,
     notices: Notices,
-    rooms: Outgoing<ToRooms>,
-    doors: Quiet,
+    rooms: Outgoing<RoomsCommand>,
+    ports: Quiet,
     /// Rows of messages that wait or are in the open turn.
     rows: HashMap<MessageId, Waiting>,
     /// What waits for a human in the open turn.
@@ -123,7 +124,7 @@ pub(crate) struct AgentLoop {
     talk: pulse::Talk,
 }
 
-/// The doors that never wait.
+/// The ports that never wait.
 struct Quiet {
     link: mpsc::Sender<LinkCommand>,
     context: watch::Sender<Option<TurnContext>>,
@@ -141,14 +142,13 @@ pub(crate) enum LoopEnd {
     Drained,
     /// The store cannot be used any more.
     Fatal(Fatal),
-    /// Nobody can tell the loop anything any more.
+    /// All senders to the loop are gone.
     Deserted,
 }
 
 enum Event {
     Incoming(Option<Incoming>),
-    /// By the backend, and what follows from it.
-    Told(Incoming),
+    Session(SessionEvent),
     Written(Reply),
     Found(Found),
     Noticed(Noticed),
@@ -157,23 +157,26 @@ enum Event {
 }
 
 impl AgentLoop {
-    pub(crate) fn new(me: Identity, core: Agent, doors: Doors) -> Self {
+    pub(crate) fn new(me: Identity, core: Agent, ports: Ports) -> Self {
+        let model = ports.session.model().map(str::to_owned);
+        let mut shown = show::Shown::default();
+        shown.model = model;
         Self {
             me,
             core,
-            session: doors.session,
-            journal: doors.journal,
-            looks: doors.looks,
-            notices: doors.notices,
-            rooms: Outgoing::new(doors.rooms),
-            doors: Quiet {
-                link: doors.link,
-                context: doors.context,
-                view: doors.view,
-                showing: doors.showing,
-                unread: doors.unread,
-                drained: doors.drained,
-                beat: doors.beat,
+            session: ports.session,
+            journal: ports.journal,
+            looks: ports.looks,
+            notices: ports.notices,
+            rooms: Outgoing::new(ports.rooms),
+            ports: Quiet {
+                link: ports.link,
+                context: ports.context,
+                view: ports.view,
+                showing: ports.showing,
+                unread: ports.unread,
+                drained: ports.drained,
+                beat: ports.beat,
             },
             rows: HashMap::new(),
             asks: ask::Asks::default(),
@@ -181,12 +184,12 @@ impl AgentLoop {
             words: 0,
             prompt_uuid: String::new(),
             steers: HashMap::new(),
-            shown: show::Shown::default(),
+            shown,
             restart: restart::Restart::default(),
             bare: false,
-            hooks: doors.hooks,
+            hooks: ports.hooks,
             progress: progress::Progress::default(),
-            notes: doors.notes,
+            notes: ports.notes,
             pulse: Pulse::default(),
             talk: pulse::Talk::default(),
         }
@@ -218,7 +221,7 @@ impl AgentLoop {
             let open = !self.notices.closed();
             let event = tokio::select! {
                 incoming = incoming.recv() => Event::Incoming(incoming),
-                told = self.session.next() => Event::Told(told),
+                event = self.session.next() => Event::Session(event),
                 reply = self.journal.next() => Event::Written(reply),
                 found = self.looks.next(), if open => Event::Found(found),
                 noticed = self.notices.next(), if open => Event::Noticed(noticed),
@@ -226,7 +229,8 @@ impl AgentLoop {
                 () = self.rooms.room() => Event::Flushed,
             };
             match event {
-                Event::Incoming(Some(incoming)) | Event::Told(incoming) => self.take(incoming),
+                Event::Incoming(Some(incoming)) => self.take(incoming),
+                Event::Session(event) => self.session(event),
                 Event::Incoming(None) => return LoopEnd::Deserted,
                 Event::Written(Reply::Fatal(fatal)) => return LoopEnd::Fatal(fatal),
                 Event::Written(reply) => self.written(reply),
@@ -238,7 +242,7 @@ impl AgentLoop {
                 }
                 Event::Flushed => {}
             }
-            if self.doors.drained.is_cancelled() {
+            if self.ports.drained.is_cancelled() {
                 drop(incoming);
                 return self.wind_up().await;
             }
@@ -280,6 +284,7 @@ impl AgentLoop {
         self.show();
     }
 
+    #[allow(clippy::too_many_lines, reason = "a line or a few for each event of a backend")]
     fn runtime(&mut self, generation: gangline_core::agent::Generation, event: RuntimeEvent) {
         self.progress.hear(&event);
         match event {
@@ -317,16 +322,15 @@ impl AgentLoop {
             RuntimeEvent::Compacted { failed } => {
                 self.shown.compacting = false;
                 let told = match &failed {
-                    Some(_) => RuntimeInput::NotShortened,
-                    None => RuntimeInput::Shortened,
+                    Some(_) => RuntimeInput::NotCompacted { generation },
+                    None => RuntimeInput::Compacted { generation },
                 };
                 if let (Some(_), Some(session)) = (&failed, self.shown.session.clone()) {
                     self.keep_session(Some(session));
                 }
-                self.think(Input::Runtime(told));
                 let text = failed.unwrap_or_else(|| texts::COMPACTED.to_owned());
                 self.notice(None, "compacted", text);
-                self.show();
+                self.think(Input::Runtime(told));
             }
             RuntimeEvent::Accepted { turn } => {
                 self.think(Input::Runtime(RuntimeInput::Accepted { turn }));
@@ -367,8 +371,8 @@ impl AgentLoop {
             }
             RuntimeEvent::ApprovalAsked { turn, ask } => {
                 if let Some(answer) = self.notes.answer(turn, &ask) {
-                    let verdict = Verdict { request: ask.request, answer };
-                    self.session.obey(SessionCommand::Decide(verdict));
+                    let reply = ApprovalReply { request: ask.request, answer };
+                    self.session.decide(reply);
                     return self.think(Input::Runtime(RuntimeInput::Output { turn }));
                 }
                 let request = ApprovalRequestId(ask.request.clone());
@@ -393,8 +397,8 @@ impl AgentLoop {
             }
             RuntimeEvent::Exited { code } => {
                 debug!(code, "an exit outside the session");
-                let cause = Cause::Theirs;
-                self.think(Input::Runtime(RuntimeInput::Exited { generation, cause }));
+                let by = EndedBy::Itself;
+                self.think(Input::Runtime(RuntimeInput::Exited { generation, by }));
             }
         }
     }
@@ -422,7 +426,7 @@ impl AgentLoop {
 /// Returns what kind of tool the answer rule sees in this name.
 pub(crate) fn tool_kind(name: &str) -> Tool {
     match name {
-        tools::SEND | tools::NO_REPLY => Tool::Send,
+        table::SEND | table::NO_REPLY => Tool::Send,
         "Bash" => Tool::Shell,
         _ => Tool::Other,
     }

@@ -1,11 +1,11 @@
-//! What the tasks of one daemon tell one another.
+//! The messages between the tasks of one daemon.
 
-use gangline_core::{
-    MessageId, TurnId, agent::Generation, approval::Decision, model::ModelName, outcome::Cause,
-};
-use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
+use gangline_core::{MessageId, TurnId, agent::ContextChange, approval::Decision};
 use gangline_store::{ApprovalRow, MessageRow};
 use tokio::sync::{mpsc, oneshot};
+
+#[cfg(test)]
+mod tests;
 
 /// Room for what waits for the agent loop: senders wait beyond it, so back-pressure reaches the
 /// socket and the pipe.
@@ -40,27 +40,17 @@ pub(crate) enum Incoming {
     /// Everything is up: the backend may be started.
     Begin,
     /// This row is committed and waits for a turn; it is not known to be synced (see
-    /// [`gangline_store::Store::accept_and_tell`]).
+    /// [`gangline_store::Store::accept_and_notify`]).
     Accepted(Box<MessageRow>),
-    /// A message that waited was taken back.
+    /// A waiting message was cancelled.
     Cancelled { message: MessageId },
-    /// The backend, in this generation.
-    Runtime { generation: Generation, event: RuntimeEvent },
-    /// The backend is being started: this is our own id of its session, as `GT_SESSION_ID` has it.
-    KnownAs { session: String },
-    /// The backend's session is empty: its first prompt comes before all messages.
-    Primes { generation: Generation },
-    /// The backend is gone; `how` is for people.
-    Exited { generation: Generation, cause: Cause, how: String },
-    /// It has ended by itself, with code 0.
-    Ended { generation: Generation },
     /// T2 is committed.
     Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId>, heard: Heard },
     /// The agent said by tool that no reply is needed.
     NoReply { turn: TurnId, message: Option<MessageId>, heard: Heard },
     /// An operator's word.
     Operator(Word),
-    /// What stands between the agent and its chat network; `None` = nothing.
+    /// The fault between the agent and its chat network; `None` = none.
     Irc(Option<String>),
     /// The agent is in its rooms, and its backend takes prompts or is not to be started: those who
     /// wait for it are to be told, after what was written before.
@@ -70,10 +60,8 @@ pub(crate) enum Incoming {
     /// The agent reads these messages by tool: those that wait join the open turn.
     Read { messages: Vec<MessageId>, heard: Heard },
     /// The agent's context is to be shortened or emptied, once no turn is open.
-    Care(Care),
-    /// The backend is started with this model, or was told to use it; `None` = its own default.
-    Model(Option<String>),
-    /// The daemon shall end.
+    Change(ContextChange),
+    /// The daemon must end.
     Drain(Hurry),
     /// The daemon's tick, with the number that the loop shows when it has taken it.
     Tick(u64),
@@ -112,16 +100,7 @@ pub(crate) enum Word {
     Abort,
 }
 
-/// What can be done about a backend's context between turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Care {
-    /// Shorten it.
-    Compact,
-    /// Empty it.
-    Clear,
-}
-
-/// How soon the daemon shall end.
+/// How soon the daemon must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hurry {
     /// After the open turn, or when the budget for it is over.
@@ -130,30 +109,7 @@ pub(crate) enum Hurry {
     Now,
 }
 
-/// What the agent loop tells the runtime's owner.
-#[derive(Debug)]
-pub(crate) enum SessionCommand {
-    /// Start the backend, going on with the kept session if there is one.
-    Start { generation: Generation, resume: bool },
-    /// Hand over a prompt.
-    Prompt(Prompt),
-    /// What the backend began by itself is this turn.
-    Adopt { turn: TurnId },
-    /// Add a prompt to the open turn.
-    Steer(Prompt),
-    /// Do this between turns.
-    Care(Care),
-    /// Use this model once no turn is open; `None` = the configuration's.
-    SetModel(Option<ModelName>),
-    /// End the open turn.
-    Interrupt,
-    /// Answer an approval.
-    Decide(Verdict),
-    /// End the backend because it does not react.
-    Kill,
-}
-
-/// Why the daemon cannot go on.
+/// Why the daemon cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fatal {
     /// A newer daemon writes for the agent.

@@ -1,4 +1,4 @@
-//! All of an approval as lines for a reader, in the chat and on the command line.
+//! A whole approval as lines of text, for the chat and the command line.
 
 use std::path::Path;
 

@@ -41,7 +41,7 @@ use gangline_core::{
 };
 use gangline_irc::{
     client::{Line, LinkCommand, LinkEvent},
-    wire::{caps, multiline::MULTILINE},
+    wire::{Message, caps, multiline::MULTILINE},
 };
 use gangline_os::{
     CancellationToken,
@@ -53,7 +53,7 @@ use gangline_store::{Said, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
-use crate::{bus::Incoming, rooms::ToRooms, showing::Showing, stood_down::StoodDown};
+use crate::{bus::Incoming, rooms::RoomsCommand, showing::Showing, stood_down::StoodDown};
 
 use addressee::Addressees;
 use cursors::Cursors;
@@ -104,8 +104,8 @@ pub(crate) struct ChatDeps {
     pub(crate) model_owner: String,
     /// Says which channels were joined, for the start's order.
     pub(crate) joined: watch::Sender<HashSet<ChannelName>>,
-    /// Says which channels the agent shall be in: those of the configuration, and what it joined
-    /// and left by itself.
+    /// The channels that the agent should be in: those of the configuration, changed by its
+    /// own joins and parts.
     pub(crate) wanted: watch::Sender<HashSet<ChannelName>>,
     /// Says which of these the server does not let it be in.
     pub(crate) kept_out: watch::Sender<HashSet<ChannelName>>,
@@ -114,7 +114,7 @@ pub(crate) struct ChatDeps {
     /// How many more turns a release gives.
     pub(crate) turns_released: i64,
     /// Where lines are kept for the agent to read.
-    pub(crate) rooms: mpsc::Sender<ToRooms>,
+    pub(crate) rooms: mpsc::Sender<RoomsCommand>,
 }
 
 /// The chat task.
@@ -129,7 +129,7 @@ pub(crate) struct Chat {
     addressees: Addressees,
     inquiries: Inquiries,
     troubles: Troubles,
-    /// Lines whose authors are told why they wait.
+    /// Lines whose authors get a notice on why they wait.
     patience: Patience,
     /// Strangers who were told that they may not prompt.
     strangers: Notified,
@@ -162,7 +162,7 @@ enum Event {
     Stop,
 }
 
-/// Waits so long by this clock, or for ever. Cancel-safe.
+/// Waits for `wait` by this clock, or for ever if there is none. Cancel-safe.
 async fn after(clock: &SharedClock, wait: Option<Duration>) {
     match wait {
         Some(wait) => clock::sleep(clock, wait).await,
@@ -256,25 +256,11 @@ impl Chat {
         match event {
             LinkEvent::Up { nick, caps, network, first, .. } => {
                 info!(nick, network, first, "on IRC");
-                self.up = true;
-                let has = |name: &str| caps.iter().any(|cap| cap == name);
-                self.history = has(caps::CHATHISTORY);
-                self.takes_several = self.deps.own && has(MULTILINE) && has(caps::BATCH);
-                self.on_irc(&nick).await;
-                self.in_flight.clear();
-                self.addressees.clear();
-                self.find_targets();
-                self.send_waiting().await;
+                self.went_up(&nick, &caps).await;
             }
             LinkEvent::Down { why, retry_in } => {
                 debug!(why, ?retry_in, "off IRC");
-                self.off_irc(&why).await;
-                self.up = false;
-                self.cursors.forget_progress();
-                self.deps.joined.send_replace(HashSet::new());
-                self.deps.kept_out.send_replace(HashSet::new());
-                self.deps.members.send_replace(Counts::new());
-                self.inquiries.down();
+                self.went_down(&why).await;
             }
             LinkEvent::Joined { channel } => {
                 self.entered(channel).await;
@@ -321,16 +307,40 @@ impl Chat {
                     self.nick_is_ours().await;
                 }
             }
-            LinkEvent::Other(message) => {
-                self.showed(&message);
-                let commands = self.inquiries.heard(&message);
-                self.command_all(commands);
-                if self.owners.is_asked() {
-                    // What waits to be told to them may be due now.
-                    self.deps.outbox.notify_one();
-                }
-            }
+            LinkEvent::Other(message) => self.other(&message),
         }
+    }
+
+    fn other(&mut self, message: &Message) {
+        self.showed(message);
+        let commands = self.inquiries.heard(message);
+        self.command_all(commands);
+        if self.owners.is_asked() {
+            // What waits to be told to them may be due now.
+            self.deps.outbox.notify_one();
+        }
+    }
+
+    async fn went_up(&mut self, nick: &str, caps: &[String]) {
+        self.up = true;
+        let has = |name: &str| caps.iter().any(|cap| cap == name);
+        self.history = has(caps::CHATHISTORY);
+        self.takes_several = self.deps.own && has(MULTILINE) && has(caps::BATCH);
+        self.on_irc(nick).await;
+        self.in_flight.clear();
+        self.addressees.clear();
+        self.find_targets();
+        self.send_waiting().await;
+    }
+
+    async fn went_down(&mut self, why: &str) {
+        self.off_irc(why).await;
+        self.up = false;
+        self.cursors.forget_progress();
+        self.deps.joined.send_replace(HashSet::new());
+        self.deps.kept_out.send_replace(HashSet::new());
+        self.deps.members.send_replace(Counts::new());
+        self.inquiries.down();
     }
 
     /// Tells the link; what does not fit is asked again at the next tick.

@@ -2,8 +2,8 @@
 //! the daemon (R0-38 … R0-55, R1-12 … R1-25).
 //!
 //! Owns the listener and the table of connections; each connection is a task of its own
-//! (`connection.rs`), and what it asks is answered at the [`requests::Requests`]. Every bound is a
-//! constant here or in [`gangline_api::ipc`]. Start at [`run`].
+//! (`connection.rs`), and [`requests::Requests`] answers its requests. Every bound is a constant
+//! here or in [`gangline_api::ipc`]. Start at [`run`].
 
 mod connection;
 mod lines;
@@ -33,7 +33,7 @@ use connection::Connection;
 use requests::Requests;
 use socket::Socket;
 
-/// A connection that is told to end may finish what it answers within this.
+/// How long a connection that must end may take to finish its responses.
 const END_WITHIN: Duration = Duration::from_secs(1);
 /// How long no connection is taken when the system has no room for one.
 const NO_ROOM_WAIT: Duration = Duration::from_millis(100);
@@ -132,8 +132,8 @@ fn may_come(stream: &UnixStream) -> bool {
     }
 }
 
-/// Makes room if there is none: the connection that has asked nothing for longest gives way.
-/// Returns false if all are busy; then the newcomer is told.
+/// Makes room if there is none: the connection that has been silent longest is closed.
+/// Returns false if all are busy; then the newcomer is refused.
 fn has_place(table: &mut HashMap<String, Entry>, newcomer: &UnixStream) -> bool {
     if table.len() < CONNECTIONS_MAX {
         return true;

@@ -1,10 +1,10 @@
-//! The environment of what the daemon starts: which agent it is for, in the words of Gangline, of
-//! culture and of Gas Town (R3-09, C22). Pure.
+//! The environment of child processes: the agent's identity in the variables of Gangline, culture
+//! and Gas Town (R3-09, C22). Pure.
 //!
-//! Begins with [`Settings::child_env`], which holds nothing that names an agent: the identity of
-//! whoever started the daemon ends there.
+//! Begins with [`Settings::child_env`], which names no agent: the identity of the process that
+//! started the daemon is removed there.
 
-use gangline_os::mark::{RUN_MARK, RunMark};
+use gangline_os::run_id::{RUN_ID, RunId};
 use gangline_runtime::SESSION_VARIABLE;
 
 use crate::{control::tokens, settings::Settings};
@@ -16,7 +16,7 @@ pub(crate) const TMP: &str = "tmp";
 
 /// Returns the environment without what differs between the backend's generations: its token and
 /// its session ([`with_session`]).
-pub(crate) fn whole(settings: &Settings, mark: &RunMark) -> Vec<(String, String)> {
+pub(crate) fn whole(settings: &Settings, run_id: &RunId) -> Vec<(String, String)> {
     let agent = &settings.agent;
     let nick = agent.nick.to_string();
     let folder = settings.paths.agent_dir(agent.nick.as_str());
@@ -38,7 +38,7 @@ pub(crate) fn whole(settings: &Settings, mark: &RunMark) -> Vec<(String, String)
         }
     }
     env.extend([
-        (RUN_MARK.to_owned(), mark.to_string()),
+        (RUN_ID.to_owned(), run_id.to_string()),
         ("CULTURE_NICK".to_owned(), nick.clone()),
         ("GANGLINE_NICK".to_owned(), nick.clone()),
         ("GT_SESSION".to_owned(), nick),

@@ -1,4 +1,4 @@
-//! The machine's clock, which a test can put forward.
+//! The machine's clock, which a test can move forward.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},

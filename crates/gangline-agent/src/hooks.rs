@@ -1,8 +1,8 @@
-//! Hooks: a configured program is told what happens to the agent (R3-10, R3-11).
+//! Hooks: run a configured program on the agent's events (R3-10, R3-11).
 //!
-//! The agent loop sends to a [`HookSender`], which never waits; the task [`Hooks`] runs the program, one
-//! call after the other, with the payload on its standard input. What becomes of a call is recorded
-//! and has no effect on any turn. Start at [`Hooks::run`].
+//! The agent loop sends to a [`HookSender`], which never waits; the task [`Hooks`] runs the
+//! program, one call after the other, with the payload on its standard input. The result of a call
+//! is recorded and has no effect on any turn. Start at [`Hooks::run`].
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,10 +10,10 @@ use gangline_api::event::{Event, HookData, HookPayload, Notice};
 use gangline_config::{AgentConfig, Hooks as Configured};
 use gangline_core::hook::HookEvent;
 use gangline_os::{
-    clock::{UnixMicros, rfc3339},
+    clock::{self, SharedClock, UnixMicros, rfc3339},
     lines::{Line, LineReader},
     process::{
-        self, ChildStderr, ChildStdin, Exit, Group, Ladder, Output, Spawn, SpawnError, Stdin,
+        self, ChildStderr, ChildStdin, Exit, Group, KillPolicy, Output, Spawn, SpawnError, Stdin,
     },
 };
 use gangline_store::Store;
@@ -31,9 +31,9 @@ mod tests;
 
 /// So many calls may wait; more are dropped and counted.
 pub(crate) const HOOK_QUEUE: usize = 64;
-/// A hook that ran out of time gets so long to go when it is asked to.
+/// How long a hook that timed out may take to exit after it is asked to.
 const GRACE: Duration = Duration::from_millis(500);
-/// So much of what a failed hook complained about is told, in bytes.
+/// The most that is reported of a failed hook's error output, in bytes.
 const COMPLAINT_MAX: usize = 400;
 
 /// What every payload says of the agent.
@@ -133,19 +133,20 @@ pub(crate) struct Hooks {
 }
 
 /// The program and where it runs.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Program {
     pub(crate) command: Vec<String>,
     pub(crate) folder: PathBuf,
     /// Without the session's id, which comes with each call.
     pub(crate) env: Vec<(String, String)>,
     pub(crate) limit: Duration,
+    pub(crate) clock: SharedClock,
 }
 
 /// Why a call came to nothing.
 #[derive(Debug, Error)]
 pub(crate) enum HookError {
-    #[error("it names no program")]
+    #[error("no program is configured")]
     Nothing,
     #[error("{0}")]
     Start(String),
@@ -195,7 +196,7 @@ impl Program {
             let talk = async { tokio::join!(feed(input, json), listen(errors, &mut complaint)) };
             tokio::pin!(talk);
             let mut talks = true;
-            let ended = timeout(self.limit, async {
+            let ended = clock::within(&self.clock, self.limit, async {
                 loop {
                     tokio::select! {
                         exit = child.wait() => break exit.unwrap_or_default(),
@@ -205,13 +206,13 @@ impl Program {
             })
             .await;
             // What it said last may still be on its way; what it left running may hold the pipe.
-            if ended.is_ok() && talks {
+            if ended.is_some() && talks {
                 let _ = timeout(GRACE, &mut talk).await;
             }
             ended
         };
-        let Ok(exit) = exit else {
-            child.end(&Ladder { term_after: Duration::ZERO, kill_after: GRACE }).await;
+        let Some(exit) = exit else {
+            child.end(&KillPolicy { term_after: Duration::ZERO, kill_after: GRACE }).await;
             return Err(HookError::TimedOut(self.limit));
         };
         if exit.success() { Ok(()) } else { Err(HookError::Failed { how: how(exit), complaint }) }
@@ -259,7 +260,7 @@ fn how(exit: Exit) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("it ended with code {code}"),
         (None, Some(signal)) => format!("it was ended by signal {signal}"),
-        (None, None) => "nobody knows how it ended".to_owned(),
+        (None, None) => "how it ended is not known".to_owned(),
     }
 }
 

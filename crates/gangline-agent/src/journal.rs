@@ -9,7 +9,7 @@
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use gangline_core::{AgentName, Epoch, MessageId, TurnId};
-use gangline_os::{doorbell, paths::Paths};
+use gangline_os::{change_notice, paths::Paths};
 use gangline_store::{
     AgentUpdate, EndTurn, Entry, How, OpenApproval, Store, StoreError, WithdrawApproval,
 };
@@ -36,9 +36,9 @@ const RETRY_EVERY: Duration = Duration::from_secs(2);
 /// What is written, in the order of [`Journal::push`].
 #[derive(Debug)]
 pub(crate) enum Record {
-    /// Written in one commit with the entries beside it; the loop is told nothing of it.
+    /// Written in one commit with the entries beside it; no reply reaches the loop.
     Entry(Entry),
-    /// Written alone; the loop is told its result.
+    /// Written alone; its reply reaches the loop.
     Single(Box<Single>),
 }
 
@@ -309,14 +309,14 @@ async fn write_together(deps: Arc<JournalDeps>, entries: Vec<Entry>) -> Result<W
     Ok(wrote)
 }
 
-/// Tells those who continue from what was written; returns what the loop is told.
+/// Wakes the tasks that act on what was written; returns the reply to the loop.
 fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
     match entry {
         Entry::End(end) => {
             deps.outbox.notify_one();
             let woken = end.sends.iter().filter_map(|send| send.deliver.as_ref());
             for message in woken {
-                doorbell::ring(&deps.paths.doorbell(message.agent.as_str()));
+                change_notice::notify(&deps.paths.change_notice(message.agent.as_str()));
             }
             // Messages that went back wait again.
             Some(Reply::Rescan)
@@ -327,7 +327,7 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
         }
         Entry::Agent(_, _, update) if update.ready => {
             info!("ready");
-            doorbell::ring(&deps.paths.doorbell("hub"));
+            change_notice::notify(&deps.paths.change_notice("hub"));
             None
         }
         Entry::Events(_) | Entry::Usage(_) | Entry::Agent(..) | Entry::Delivered(_) => None,

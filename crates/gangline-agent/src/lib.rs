@@ -1,4 +1,4 @@
-//! The daemon of one agent: its tasks, their wiring, and its ordered end.
+//! The daemon of one agent: its tasks, their wiring, and its orderly shutdown.
 //!
 //! Each task is the only writer of what it owns; queues are bounded; what others need to see is
 //! published by `watch`. The daemon knows backends only as [`gangline_runtime::Runtime`]. Start at
@@ -39,4 +39,3 @@ mod whereabouts;
 
 pub use root::{Opened, run};
 pub use settings::{Causes, Ended, InsteadOf, IrcSettings, Settings};
-pub use tools::table as tool_table;

@@ -1,4 +1,4 @@
-//! Looks: reads for the agent loop what waits in the store.
+//! Looks: reads waiting messages from the store for the agent loop.
 //!
 //! A change notice is a hint, the table is the truth: the loop asks for a look at every notice,
 //! after every turn, when a message falls due, and at the tick. One look runs at a time, as a

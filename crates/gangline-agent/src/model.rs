@@ -1,7 +1,7 @@
-//! The model that somebody chose for an agent, over the one of the configuration (R2-04): a file in
-//! the agent's folder, so that it outlives every daemon and can be written while none runs. There is
-//! one for each backend that the agent has had, by its [`gangline_runtime::registry::Found::owner`]:
-//! what one calls a model means nothing to another.
+//! The model that somebody chose for an agent instead of the configured one (R2-04): a file in the
+//! agent's folder, so that it survives restarts and can be written while no daemon runs. There is
+//! one for each backend that the agent has had, by its
+//! [`gangline_runtime::registry::Found::owner`]: one backend's model names mean nothing to another.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! The agent's notes: a folder of its own that outlives every session (R2-12, C32), in which it may
+//! The agent's notes: a folder that outlives every session (R2-12, C32), in which the agent may
 //! write unasked, and the turn in which it is asked to (R2-09).
 
 use std::{

@@ -1,4 +1,4 @@
-//! A group whose tasks others start: it lives as one task of the root's group.
+//! A task group for tasks that others start; it runs as one task of the root's group.
 
 use std::{fmt, future::Future, pin::Pin};
 
@@ -58,7 +58,7 @@ pub(crate) struct NoRoom {
 }
 
 impl Nursery {
-    /// Makes a nursery with room for so many tasks that are not started yet.
+    /// Makes a nursery with room for this many tasks that are not started yet.
     #[must_use]
     pub(crate) fn new(name: &'static str, room: usize) -> (Spawner, Self) {
         let (sender, births) = mpsc::channel(room);

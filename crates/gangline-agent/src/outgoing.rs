@@ -1,4 +1,4 @@
-//! A bounded queue that is written to without waiting: what does not fit waits here.
+//! A sender for a bounded queue that never waits: it holds what does not fit.
 //!
 //! The agent loop never awaits a send. What must still go is kept in order and flushed by
 //! [`Outgoing::room`], an arm of the agent loop's `select!`.

@@ -1,6 +1,6 @@
-//! What a file holds that an agent wants to write over, for those who have to decide it.
+//! The current content of a file that an agent wants to overwrite, for the person who decides.
 //!
-//! Reads in the agent's folder only, and nothing that is closed to the agent. Start at
+//! Reads only in the agent's folder, and no file that is closed to the agent. Start at
 //! [`compared`].
 
 use std::{io, path::Path};

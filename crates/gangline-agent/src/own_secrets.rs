@@ -1,8 +1,8 @@
-//! The installation's own secrets as they are by now.
+//! The installation's own secrets, kept current.
 //!
-//! While a daemon runs on, the hub may replace the owner's token, and it makes a password for each new
-//! agent. What lies there now is masked, not only what lay there when the daemon started. Looks at
-//! file times, and reads a file only when it is new. Start at [`OwnSecrets::more`].
+//! While a daemon runs, the hub may replace the owner's token, and makes a password for each new
+//! agent. The current secrets are masked, not only those from the daemon's start. Looks at file
+//! times, and reads a file only when it is new. Start at [`OwnSecrets::more`].
 
 use std::{
     fs,

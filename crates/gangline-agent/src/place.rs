@@ -1,5 +1,5 @@
-//! Where something was said, as a key that two lines of one place share: the channel, or whose
-//! private conversation it is. An account makes a conversation, a nick does not.
+//! The place of a line, as a key that all lines of the place share: a channel, or a person's
+//! private conversation. An account identifies a conversation, a nick does not.
 
 use gangline_core::{Principal, Target, name::fold};
 use gangline_store::MessageRow;

@@ -1,4 +1,4 @@
-//! The text that a backend is prompted with (R0-36, C33), and what is put before all prompts.
+//! The prompt for a backend (R0-36, C33), and the text before all prompts.
 
 use std::path::Path;
 

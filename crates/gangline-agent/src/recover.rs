@@ -1,4 +1,4 @@
-//! At start: what an earlier daemon left open is settled before anything new begins.
+//! Recovery at the start: settles what an earlier daemon left open, before anything new begins.
 //!
 //! The answer rule runs over the lost turn's recorded events; a recorded tool call counts as its
 //! result, and a send counts if its rows are in the outbox.
@@ -8,19 +8,17 @@ use std::collections::HashSet;
 use gangline_api::event::{self, Event};
 use gangline_core::{
     AgentName, SendKey, TurnId,
-    answer::{Act, Rules, TurnMessage},
+    answer::{Rules, TurnAction, TurnMessage},
     block::Block,
     outcome::OutcomeRecord,
     recovery::{self, LostTurn, SentLine},
 };
+use gangline_mcp::table;
 use gangline_os::clock::UnixMicros;
 use gangline_store::{EndTurn, EventQuery, OpenTurn, OutboxRow, Store, StoreError};
 use tracing::info;
 
-use crate::{
-    agent_loop::{Identity, sends_for, settle, tool_kind, wire::new_event},
-    tools,
-};
+use crate::agent_loop::{Identity, sends_for, settle, tool_kind, wire::new_event};
 
 /// Settles every turn of an older epoch.
 pub(crate) async fn recover(
@@ -49,7 +47,7 @@ async fn recover_one(
         LostTurn {
             turn,
             messages: open.messages.iter().map(message).collect(),
-            acts: acts(store, &me.agent, turn, &lines).await?,
+            actions: actions(store, &me.agent, turn, &lines).await?,
             sent: lines.iter().map(sent_line).collect(),
         },
         rules,
@@ -115,12 +113,12 @@ fn sent_line(row: &OutboxRow) -> SentLine {
 }
 
 /// Returns what the turn did, as far as it is recorded.
-async fn acts(
+async fn actions(
     store: &Store,
     agent: &AgentName,
     turn: TurnId,
     lines: &[OutboxRow],
-) -> Result<Vec<Act>, StoreError> {
+) -> Result<Vec<TurnAction>, StoreError> {
     let mut said = Vec::new();
     let mut after = None;
     loop {
@@ -150,58 +148,58 @@ fn in_order(
     turn: TurnId,
     said: Vec<(UnixMicros, event::Assistant)>,
     lines: &[OutboxRow],
-) -> Vec<Act> {
-    let mut acts = Vec::new();
+) -> Vec<TurnAction> {
+    let mut actions = Vec::new();
     let mut counted = HashSet::new();
     for (at, words) in said {
-        sent_before(Some(at), lines, (&mut acts, &mut counted));
+        sent_before(Some(at), lines, (&mut actions, &mut counted));
         for block in words.content {
-            act(block, turn, lines, (&mut acts, &mut counted));
+            action(block, turn, lines, (&mut actions, &mut counted));
         }
     }
     // A send may be committed before the words that led to it.
-    sent_before(None, lines, (&mut acts, &mut counted));
-    acts
+    sent_before(None, lines, (&mut actions, &mut counted));
+    actions
 }
 
 /// Adds the sends before a time that were not counted yet.
 fn sent_before(
     time: Option<UnixMicros>,
     lines: &[OutboxRow],
-    (acts, counted): (&mut Vec<Act>, &mut HashSet<SendKey>),
+    (actions, counted): (&mut Vec<TurnAction>, &mut HashSet<SendKey>),
 ) {
     for row in lines.iter().filter(|row| time.is_none_or(|time| row.created_at < time)) {
         if counted.insert(row.idem_key.clone()) {
-            acts.push(sent(row));
-            acts.push(Act::ToolResult(gangline_core::answer::Tool::Send));
+            actions.push(sent(row));
+            actions.push(TurnAction::ToolResult(gangline_core::answer::Tool::Send));
         }
     }
 }
 
-fn act(
+fn action(
     block: Block,
     turn: TurnId,
     lines: &[OutboxRow],
-    (acts, counted): (&mut Vec<Act>, &mut HashSet<SendKey>),
+    (actions, counted): (&mut Vec<TurnAction>, &mut HashSet<SendKey>),
 ) {
     match block {
-        Block::Text { text } => acts.push(Act::Text(text)),
+        Block::Text { text } => actions.push(TurnAction::Text(text)),
         Block::Thinking { .. } => {}
         Block::ToolUse { id, name, .. } => {
             let key = SendKey::of_call(Some(turn), &id);
-            if name == tools::SEND
+            if name == table::SEND
                 && let Some(row) = lines.iter().find(|row| row.idem_key == key)
                 && counted.insert(key)
             {
-                acts.push(sent(row));
+                actions.push(sent(row));
             }
-            acts.push(Act::ToolResult(tool_kind(&name)));
+            actions.push(TurnAction::ToolResult(tool_kind(&name)));
         }
     }
 }
 
-fn sent(row: &OutboxRow) -> Act {
-    Act::Sent { to: row.target.clone(), in_reply_to: row.in_reply_to }
+fn sent(row: &OutboxRow) -> TurnAction {
+    TurnAction::Sent { to: row.target.clone(), in_reply_to: row.in_reply_to }
 }
 
 #[cfg(test)]

@@ -57,18 +57,18 @@ pub(crate) fn target_of_key(key: &str) -> Option<Target> {
     key.strip_prefix(READ_KEY)?.parse().ok()
 }
 
-/// What the rooms are told and asked.
+/// Messages to the rooms.
 #[derive(Debug)]
-pub(crate) enum ToRooms {
+pub(crate) enum RoomsCommand {
     /// A line was heard.
     Line { place: Target, line: Spoken },
     /// A line that was heard before, or read by an earlier daemon, has become a message.
     Known { place: Target, line: Spoken },
     /// The agent was given what was said there as a prompt, or nobody wants an answer any more.
     Given { place: Target, message: MessageId },
-    /// The agent is in the channel, or shall be: it has a ring from now on.
+    /// The agent is in the channel, or will be: it has a ring from now on.
     Enter { channel: ChannelName },
-    /// The agent has left the channel by its own wish (R1-21).
+    /// The agent has left the channel by its own decision (R1-21).
     Leave { channel: ChannelName },
     /// So far the place had been read before this daemon's start.
     ReadBefore { place: Target, cursor: Cursor },
@@ -122,7 +122,7 @@ struct Places {
 type Keeping = Pin<Box<dyn Future<Output = Vec<(String, Cursor)>> + Send>>;
 
 enum Event {
-    Told(Option<ToRooms>),
+    Command(Option<RoomsCommand>),
     Tick,
     Kept(Vec<(String, Cursor)>),
     Stop,
@@ -134,7 +134,7 @@ impl Rooms {
     /// to one tick are not kept, and lines are read twice.
     pub(crate) async fn run(
         self,
-        mut told: mpsc::Receiver<ToRooms>,
+        mut told: mpsc::Receiver<RoomsCommand>,
         mut ticks: watch::Receiver<u64>,
         stop: CancellationToken,
     ) {
@@ -148,20 +148,20 @@ impl Rooms {
                 }
             };
             let event = tokio::select! {
-                told = told.recv() => Event::Told(told),
+                told = told.recv() => Event::Command(told),
                 kept = kept => Event::Kept(kept),
                 Ok(()) = ticks.changed() => Event::Tick,
                 () = stop.cancelled() => Event::Stop,
             };
             match event {
-                Event::Told(Some(told)) => self.take(&mut places, told),
+                Event::Command(Some(told)) => self.take(&mut places, told),
                 Event::Tick if keeping.is_none() => keeping = self.keep(&places),
                 Event::Tick => {}
                 Event::Kept(kept) => {
                     keeping = None;
                     places.kept(&kept);
                 }
-                Event::Told(None) | Event::Stop => {
+                Event::Command(None) | Event::Stop => {
                     if let Some(keeping) = keeping {
                         places.kept(&keeping.await);
                     }
@@ -174,40 +174,40 @@ impl Rooms {
         }
     }
 
-    fn take(&self, places: &mut Places, told: ToRooms) {
+    fn take(&self, places: &mut Places, told: RoomsCommand) {
         match told {
-            ToRooms::Line { place, mut line } => {
+            RoomsCommand::Line { place, mut line } => {
                 places.look_at_given(&mut line);
                 let room = self.room(places, &place);
                 if room.ring.push(line) {
                     self.show(room);
                 }
             }
-            ToRooms::Known { place, mut line } => {
+            RoomsCommand::Known { place, mut line } => {
                 places.look_at_given(&mut line);
                 if let Some(room) = places.rooms.get_mut(place.folded()) {
                     room.ring.known(&line);
                     self.show(room);
                 }
             }
-            ToRooms::Given { place, message } => {
+            RoomsCommand::Given { place, message } => {
                 let room = places.rooms.get_mut(place.folded());
                 match room.map(|room| (room.ring.given(message), room)) {
                     Some((true, room)) => self.show(room),
                     Some((false, _)) | None => places.was_given(message),
                 }
             }
-            ToRooms::Enter { channel } => {
+            RoomsCommand::Enter { channel } => {
                 self.room(places, &Target::Channel(channel));
             }
-            ToRooms::Leave { channel } => {
+            RoomsCommand::Leave { channel } => {
                 self.forget(places, channel.folded());
             }
-            ToRooms::ReadBefore { place, cursor } => {
+            RoomsCommand::ReadBefore { place, cursor } => {
                 let room = self.room(places, &place);
                 room.ring = Ring::new(self.lines, Some(cursor));
             }
-            ToRooms::Read { place, wanted, reply } => {
+            RoomsCommand::Read { place, wanted, reply } => {
                 let page = match places.rooms.get_mut(place.folded()) {
                     Some(room) => {
                         let page = self.read(&mut room.ring, wanted);
@@ -225,7 +225,7 @@ impl Rooms {
     /// Lines are masked when they are read: few of those that are heard are.
     fn read(&self, ring: &mut Ring, wanted: Wanted) -> ReadPage {
         let mut bytes = 0;
-        let told = |line: &Spoken| line.told(self.redactor.redact(&line.text).into_string());
+        let told = |line: &Spoken| line.chat_line(self.redactor.redact(&line.text).into_string());
         let page = ring.read(wanted, |line| {
             let written = serde_json::to_vec(&told(line)).map_or(PAGE_BYTES, |text| text.len());
             bytes += written + 1;
@@ -274,7 +274,7 @@ impl Rooms {
     }
 
     /// Writes how far channels were read, where that has changed. What is said directly reaches the
-    /// agent as messages: its ring begins anew with each daemon.
+    /// agent as messages: its ring starts empty with each daemon.
     fn keep(&self, places: &Places) -> Option<Keeping> {
         let channels = places.rooms.iter().filter(|(target, _)| target.starts_with('#'));
         let moved: Vec<(String, Cursor)> = channels

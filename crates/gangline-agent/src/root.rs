@@ -1,4 +1,4 @@
-//! The root: starts the daemon's tasks in order, watches them, and ends them in order.
+//! The root: starts the daemon's tasks in order, watches them, and stops them in order.
 //!
 //! Order of the start (R0-35, C6): what an earlier daemon left, buffer, IRC, webhook client,
 //! socket, supervisor, runner; parts that this build does not have are recorded as `absent`.
@@ -17,14 +17,13 @@ use gangline_api::{
 };
 use gangline_core::{AgentName, agent::PhaseName};
 use gangline_os::{
+    change_notice::ChangeNotice,
     clock::{SharedClock, UnixMicros},
-    doorbell::Doorbell,
     fsio,
     lock::{FileLock, LockError},
-    mark,
     notify::{self, Word},
     paths::Paths,
-    process,
+    process, run_id,
     signals::Signals,
     task::TaskGroup,
 };
@@ -92,7 +91,7 @@ impl Opened {
     }
 }
 
-/// Runs the daemon until it is asked to end or cannot go on. Not cancel-safe.
+/// Runs the daemon until it is asked to end or cannot continue. Not cancel-safe.
 pub async fn run(opened: Opened, settings: Settings) -> Ended {
     match start(opened, settings).await {
         Ok(ended) | Err(ended) => ended,
@@ -162,10 +161,10 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
         notice(&store, &me, "terminal", whose.to_owned()).await;
     }
     model::adopt(&settings.paths, &name, &configured);
-    let bell_path = settings.paths.doorbell(name.as_str());
-    let bell =
-        Doorbell::bind(&bell_path).map_err(|error| crashed("cannot bind the doorbell", &error))?;
-    let mut parts = Parts::start(&settings, store, (epoch, unasked), bell);
+    let notice_path = settings.paths.change_notice(name.as_str());
+    let changes = ChangeNotice::bind(&notice_path)
+        .map_err(|error| crashed("cannot bind the socket of change notices", &error))?;
+    let mut parts = Parts::start(&settings, store, (epoch, unasked), changes);
     parts.step(&me, "buffer", StepState::Done).await;
     parts.joined_or(JOIN_BUDGET, &mut signals).await;
     parts.step(&me, "irc", StepState::Done).await;
@@ -244,12 +243,12 @@ async fn sweep(settings: &Settings, store: &Store, epoch: gangline_core::Epoch) 
     let installation = store.installation_id().to_owned();
     let agent = settings.agent.nick.to_string();
     let hooks = read::of_hooks(&agent);
-    let keep = move |found: &mark::Marked| {
-        found.mark.installation != installation
-            || (found.mark.agent != agent && found.mark.agent != hooks)
-            || found.mark.epoch >= epoch.0
+    let keep = move |found: &run_id::RunProcess| {
+        found.run_id.installation != installation
+            || (found.run_id.agent != agent && found.run_id.agent != hooks)
+            || found.run_id.epoch >= epoch.0
     };
-    let report = mark::sweep(keep, SWEEP_GRACE).await;
+    let report = run_id::sweep(keep, SWEEP_GRACE).await;
     if !report.ended.is_empty() || !report.killed.is_empty() || !report.left.is_empty() {
         info!(
             ended = report.ended.len(),
@@ -290,7 +289,7 @@ impl Parts {
         }
     }
 
-    /// Watches until the daemon shall end.
+    /// Watches the tasks until the daemon has to end.
     async fn watch(&mut self, signals: &mut Signals) -> Why {
         if self.asked {
             return Why::Asked;
@@ -312,7 +311,7 @@ impl Parts {
                 Some(end) = self.tasks.next_end() => {
                     self.seen.insert(end.name.clone());
                     let end = format!("{}: {:?}", end.name, end.how);
-                    error!(end, "a task ended that should not");
+                    error!(end, "a task ended unexpectedly");
                     return Why::Fatal(Fatal::TaskEnded(end));
                 }
                 () = &mut tick => {
@@ -354,7 +353,7 @@ impl Parts {
         self.home.intersection(&wanted).all(|channel| joined.contains(channel))
     }
 
-    /// Opens the socket. Without one the daemon still answers on IRC, so it goes on.
+    /// Opens the socket. Without one the daemon still answers on IRC, so it continues.
     async fn open_socket(&mut self, settings: &Settings, me: &Identity) -> StepState {
         let nick = settings.agent.nick.as_str();
         let path = settings.paths.control_socket(nick);

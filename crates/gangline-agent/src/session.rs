@@ -1,29 +1,28 @@
-//! The session: decides what a backend is given between turns, and passes on what it tells.
+//! The session: a backend's start, the commands to it, and its reports.
 //!
-//! A part of the agent loop, which polls it ([`Session::next`]). Knows neither rooms nor messages; a
-//! start that fails is told as an exit. The backend itself, one generation after the other, is
-//! behind the [`port`].
+//! A part of the agent loop, which polls it ([`Session::next`]). Decides nothing about turns: the
+//! state machine does. Knows neither rooms nor messages; a failed start is reported as an exit. The
+//! backend itself, one generation after the other, is behind the [`port`].
 
 use std::collections::VecDeque;
 
-use gangline_core::{TurnId, agent::Generation, outcome::Cause};
+use gangline_core::{
+    TurnId,
+    agent::{ChosenModel, Generation},
+    outcome::EndedBy,
+};
 use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
-    Block, Command, Prompt, RuntimeEvent, SessionId, StartOptions, StopReason, TurnResult,
+    ApprovalReply, Block, Capabilities, Command, Prompt, RuntimeEvent, SessionId, StartOptions,
+    StopReason, TurnResult,
 };
 use tokio::sync::watch;
 use tracing::{debug, warn};
 use uuid::Uuid;
 
-mod again;
-mod orders;
 pub(crate) mod port;
 
-use crate::{
-    bus::{Care, Incoming},
-    control::tokens,
-    environment, texts,
-};
+use crate::{control::tokens, environment, texts};
 use port::{BackendPort, Exit, Next, Outcome, PortEvent};
 
 /// How a session is set up.
@@ -33,13 +32,11 @@ pub(crate) struct SessionOptions {
     /// Our own id of the session, under which its shells and hooks know it (C22). A program that
     /// begins another session unasked keeps it: its environment cannot change.
     pub(crate) known_as: Option<String>,
-    /// What an empty session is told first (R0-07, R3-15).
+    /// The first prompt of an empty session (R0-07, R3-15).
     pub(crate) first: Option<String>,
-    /// Whether a conversation that no longer fits is shortened (C13).
-    pub(crate) shortens: bool,
     /// The model of the configuration.
     pub(crate) configured: Option<String>,
-    /// What proves that somebody is this generation's child (C21); none while there is none.
+    /// The token that identifies this generation's children (C21); `None` without a generation.
     pub(crate) token: watch::Sender<Option<Secret>>,
 }
 
@@ -49,105 +46,54 @@ pub(crate) struct Session {
     options: StartOptions,
     known_as: Option<String>,
     first: Option<String>,
-    shortens: bool,
     configured: Option<String>,
     token: watch::Sender<Option<Secret>>,
-    /// What is to be done once no turn is open. It outlives the backend that it was meant for.
-    care: Option<Care>,
-    /// The generation that is in use; none while one ends, whatever it still tells.
-    open: Option<Open>,
-    /// What the loop has yet to be told: what follows from one command or one event.
-    told: VecDeque<Incoming>,
+    /// The generation that is in use; none while one ends, whatever it still says.
+    open: Option<Generation>,
+    /// The last prompt that was given.
+    given: Option<Given>,
+    /// What the loop has yet to hear: what follows from one command or one event.
+    news: VecDeque<SessionEvent>,
 }
 
-/// A generation of the backend.
-struct Open {
-    generation: Generation,
-    phase: Phase,
-    /// What the session, being empty, has to be told before anything else.
-    first: Option<String>,
-    announced: Announced,
-    model: Model,
-    size: Size,
-    /// The turn that it works on.
-    turn: Option<Turn>,
-}
-
-/// How far a generation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Starting,
-    /// It has said that it takes prompts.
-    Ready,
-}
-
-/// Whether the agent loop knows that a turn of the session's own comes before all messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Announced {
-    No,
-    Yes,
-}
-
-/// Whether the backend knows its model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Model {
-    Known,
-    /// Another one was chosen, which is told to the backend once no turn is open.
-    Chosen,
-}
-
-/// Whether the conversation fits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Size {
-    Fits,
-    /// It no longer does, and is being shortened for that.
-    TooLong,
-}
-
-/// An open turn.
-struct Turn {
-    id: TurnId,
-    /// None of one that the backend began unasked.
-    prompt: Option<Prompt>,
-    /// It has used a tool for that prompt.
+/// A prompt as it was given.
+struct Given {
+    prompt: Prompt,
+    /// A tool was used for it.
     acted: bool,
-    again: Again,
 }
 
-/// What becomes of a turn whose prompt no longer fits (R2-08).
-enum Again {
-    /// It has not happened in this turn.
-    No,
-    /// The context is being shortened; this is the end that the turn has without it.
-    Shortening(RuntimeEvent),
-    /// The prompt was given once more: its next end counts.
-    Done,
+/// What a session reports to the agent loop.
+#[derive(Debug)]
+pub(crate) enum SessionEvent {
+    /// The backend is being started: this is our own id of its session, as `GT_SESSION_ID` has it.
+    KnownAs { session: String },
+    /// The backend's session is empty: its first prompt comes before all messages.
+    Empty { generation: Generation },
+    /// The backend was started, and can do this.
+    Started { generation: Generation, can: Capabilities },
+    /// The backend, in this generation.
+    Runtime { generation: Generation, event: RuntimeEvent },
+    /// The backend does not take a command that it must take.
+    Unusable { generation: Generation },
+    /// The backend is gone; `how` is for people.
+    Exited { generation: Generation, by: EndedBy, how: String },
+    /// It has exited on its own, with code 0.
+    Ended { generation: Generation },
 }
 
 impl Session {
     pub(crate) fn new(port: BackendPort, set_up: SessionOptions) -> Self {
-        let SessionOptions { options, known_as, first, shortens, configured, token } = set_up;
-        let mut session = Self {
-            port,
-            options,
-            known_as,
-            first,
-            shortens,
-            configured,
-            token,
-            care: None,
-            open: None,
-            told: VecDeque::new(),
-        };
-        session.tell_model();
-        session
+        let SessionOptions { options, known_as, first, configured, token } = set_up;
+        let (open, given, news) = (None, None, VecDeque::new());
+        Self { port, options, known_as, first, configured, token, open, given, news }
     }
 
-    /// Waits for what the loop is told next. Cancel-safe: yes.
-    pub(crate) async fn next(&mut self) -> Incoming {
+    /// Waits for what the loop hears next. Cancel-safe: yes.
+    pub(crate) async fn next(&mut self) -> SessionEvent {
         loop {
-            if let Some(told) = self.told.pop_front() {
-                return told;
+            if let Some(news) = self.news.pop_front() {
+                return news;
             }
             let event = self.port.next().await;
             self.hear(event);
@@ -159,208 +105,206 @@ impl Session {
         self.port.is_down()
     }
 
+    /// Returns the model that the backend is started with; `None` = its own default.
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.options.model.as_deref()
+    }
+
+    /// Starts a generation, which continues the stored session if there is one and `resume` says
+    /// so.
+    pub(crate) fn start(&mut self, next: Next) {
+        self.open = None;
+        self.port.start(next);
+    }
+
+    /// Ends the backend; what it still says is passed on, its exit last.
+    pub(crate) fn end(&mut self, reason: StopReason) {
+        self.open = None;
+        self.given = None;
+        self.port.end(reason);
+    }
+
+    /// Hands over a prompt.
+    pub(crate) fn prompt(&mut self, prompt: Prompt) {
+        self.given = Some(Given { prompt: prompt.clone(), acted: false });
+        self.must_take(Command::Prompt(prompt));
+    }
+
+    /// Hands over the turn's prompt once more.
+    pub(crate) fn prompt_again(&mut self) {
+        let Some(given) = &mut self.given else { return };
+        // A backend may remember the ids of prompts that it had.
+        given.prompt.uuid = Uuid::new_v4().to_string();
+        let mut prompt = given.prompt.clone();
+        if given.acted {
+            prompt.text.push_str(texts::GIVEN_AGAIN);
+        }
+        self.must_take(Command::Prompt(prompt));
+    }
+
+    /// Hands over the first words of an empty session.
+    pub(crate) fn prime(&mut self, turn: TurnId, uuid: String) {
+        let text = self.first.clone().unwrap_or_default();
+        self.prompt(Prompt { turn, text, uuid });
+    }
+
+    /// This turn is the one that the backend began on its own.
+    pub(crate) fn adopt(&mut self, turn: TurnId) {
+        let Some(generation) = self.open else { return };
+        match self.port.send(Command::Adopt(turn)) {
+            // The end of one that is gone is told with its own.
+            Outcome::Sent | Outcome::NotRunning => {}
+            Outcome::Full => self.interrupted(generation, turn),
+        }
+    }
+
+    /// Adds a prompt to the open turn. What the backend does not take goes back to the queue at the
+    /// turn's end.
+    pub(crate) fn steer(&mut self, prompt: Prompt) {
+        let outcome = self.send(Command::Steer(prompt));
+        debug!(?outcome, "steered");
+    }
+
+    /// Has the context made shorter.
+    pub(crate) fn compact(&mut self) {
+        self.changes_context(Command::Compact);
+    }
+
+    /// Has the context emptied.
+    pub(crate) fn clear(&mut self) {
+        self.changes_context(Command::Clear);
+    }
+
+    /// Chooses another model; `None` = the configuration's. Returns what there is to tell a backend
+    /// that runs.
+    pub(crate) fn choose_model(&mut self, model: Option<String>) -> Option<ChosenModel> {
+        let model = model.or_else(|| self.configured.clone());
+        if model == self.options.model {
+            return None;
+        }
+        self.options.model = model;
+        Some(match &self.options.model {
+            Some(_) => ChosenModel::Named,
+            None => ChosenModel::Default,
+        })
+    }
+
+    /// Tells the backend the model that was chosen.
+    pub(crate) fn set_model(&mut self) {
+        let default = || self.port.can()?.default_model.map(str::to_owned);
+        match self.options.model.clone().or_else(default) {
+            Some(model) => self.must_take(Command::SetModel(model)),
+            None => self.unusable(),
+        }
+    }
+
+    /// Ends the open turn.
+    pub(crate) fn interrupt(&mut self) {
+        self.send(Command::Interrupt);
+    }
+
+    /// Answers an approval.
+    pub(crate) fn decide(&mut self, reply: ApprovalReply) {
+        self.send(Command::Decide(reply));
+    }
+
     fn hear(&mut self, event: PortEvent) {
         match event {
             PortEvent::MayBegin(next) => self.begin(next),
             PortEvent::Started { generation } => {
                 debug!(?generation, "backend started");
-                self.care();
+                if let Some(can) = self.port.can() {
+                    self.news.push_back(SessionEvent::Started { generation, can });
+                }
             }
             PortEvent::NotStarted { generation, why } => {
                 warn!(why, "the backend did not start");
                 self.open = None;
-                self.tell(generation, RuntimeEvent::Notice { text: why.clone() });
-                self.exited(generation, Cause::Theirs, why);
+                self.report(generation, RuntimeEvent::Notice { text: why.clone() });
+                self.exited(generation, EndedBy::Itself, why);
             }
-            PortEvent::Told { generation, event } => {
-                if let RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } = &event
-                    && self.is_open(generation)
-                {
-                    self.options.resume = Some(session.clone());
-                }
-                match self.is_open(generation) {
-                    true => self.pass_on(event),
-                    // What it says while it is being ended.
-                    false => self.tell(generation, event),
-                }
+            PortEvent::Runtime { generation, event } if self.open == Some(generation) => {
+                self.said(generation, event);
             }
+            // What it says while it is being ended.
+            PortEvent::Runtime { generation, event } => self.report(generation, event),
             PortEvent::Exited { generation, exit } => {
                 debug!(?exit, "backend exited");
-                if self.is_open(generation) {
+                if self.open == Some(generation) {
                     self.open = None;
                 }
                 self.token.send_replace(None);
                 match exit {
                     Exit::Ours => {
-                        self.exited(generation, Cause::Ours, texts::ENDED_BY_US.to_owned());
+                        self.exited(generation, EndedBy::Us, texts::ENDED_BY_US.to_owned());
                     }
                     Exit::Theirs { code: 0 } => {
-                        self.told.push_back(Incoming::Ended { generation });
+                        self.news.push_back(SessionEvent::Ended { generation });
                     }
                     Exit::Theirs { code } => {
-                        self.exited(generation, Cause::Theirs, texts::exited(code));
+                        self.exited(generation, EndedBy::Itself, texts::exited(code));
                     }
                 }
             }
         }
     }
 
-    fn is_open(&self, generation: Generation) -> bool {
-        self.open.as_ref().is_some_and(|open| open.generation == generation)
-    }
-
-    fn pass_on(&mut self, event: RuntimeEvent) {
-        let Some(event) = self.refused(event) else { return };
-        if let (RuntimeEvent::Message { message, .. }, Some(turn)) = (&event, self.turn()) {
-            turn.acted |= message.content.iter().any(|it| matches!(it, Block::ToolUse { .. }));
-        }
-        let Some(event) = self.try_again(event) else { return };
-        let Some(open) = self.open.as_mut() else { return };
-        let generation = open.generation;
-        if matches!(event, RuntimeEvent::Compacted { failed: None }) {
-            open.size = Size::Fits;
-        }
-        let ended = match (&event, &open.turn) {
-            (RuntimeEvent::Finished { turn, .. }, Some(open)) if open.id == *turn => Some(open.id),
-            _ => None,
-        };
-        let overflow = self.overflow(&event);
-        if self.comes_first(&event, ended) {
-            self.announce();
-        }
-        self.tell(generation, event);
-        if let (Some(_), Some(open)) = (ended, self.open.as_mut()) {
-            open.turn = None;
-        }
-        match overflow {
-            Overflow::No => self.care(),
-            Overflow::Compact => {
-                if let Some(open) = self.open.as_mut() {
-                    open.size = Size::TooLong;
-                    self.care.get_or_insert(Care::Compact);
+    fn said(&mut self, generation: Generation, event: RuntimeEvent) {
+        match &event {
+            RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } => {
+                self.options.resume = Some(session.clone());
+            }
+            RuntimeEvent::Message { message, turn } => {
+                let used = message.content.iter().any(|it| matches!(it, Block::ToolUse { .. }));
+                if let Some(given) = self.given.as_mut().filter(|it| it.prompt.turn == *turn) {
+                    given.acted |= used;
                 }
-                self.care();
             }
-            Overflow::Hopeless => {
-                // The session no longer fits its model: the next one begins empty.
-                self.options.resume = None;
-                self.end(StopReason::Restart);
+            _ => {}
+        }
+        match event {
+            RuntimeEvent::Refused { command, why } => {
+                self.refused(generation, command, &why.to_string());
             }
+            event => self.report(generation, event),
         }
     }
 
-    /// Does what follows when a command was refused; returns what is to be passed on instead.
-    fn refused(&mut self, event: RuntimeEvent) -> Option<RuntimeEvent> {
-        let RuntimeEvent::Refused { command, why } = event else { return Some(event) };
-        let open = self.open.as_mut()?;
-        let generation = open.generation;
+    /// A command was refused: says what comes of that.
+    fn refused(&mut self, generation: Generation, command: Command, why: &str) {
         match command {
-            Command::Prompt(Prompt { turn, .. }) => {
-                warn!(%why, %turn, "the backend refused a prompt");
-                self.end(StopReason::Stuck);
+            Command::Prompt(_) | Command::SetModel(_) => {
+                warn!(why, "the backend refused a prompt or its model");
+                self.unusable();
             }
             Command::Adopt(turn) => {
-                warn!(%why, %turn, "the backend has no such turn");
-                open.turn.take_if(|open| open.id == turn);
-                let result = TurnResult::Interrupted;
-                self.tell(generation, RuntimeEvent::Finished { turn, result });
-                self.care();
+                warn!(why, %turn, "the backend has no such turn");
+                self.interrupted(generation, turn);
             }
-            // What it does not take goes back to the queue at the turn's end.
-            Command::Steer(_) => debug!(%why, "not steered"),
-            Command::Compact => {
-                warn!(%why, "the context stays as it is");
-                return Some(RuntimeEvent::Compacted { failed: Some(why.to_string()) });
+            // It goes back to the queue at the turn's end.
+            Command::Steer(_) => debug!(why, "not steered"),
+            Command::Compact | Command::Clear => {
+                warn!(why, "the context stays as it is");
+                let failed = Some(why.to_owned());
+                self.report(generation, RuntimeEvent::Compacted { failed });
             }
-            Command::Clear => {
-                warn!(%why, "the context stays as it is");
-                open.first = None;
-                let failed = Some(why.to_string());
-                self.tell(generation, RuntimeEvent::Compacted { failed });
-            }
-            Command::SetModel(_) => self.end(StopReason::Restart),
             Command::Interrupt | Command::Decide(_) | Command::Stop(_) => {
-                debug!(%why, "a command is refused that never is");
+                debug!(why, "a command is refused that never is");
             }
-        }
-        None
-    }
-
-    /// Does what was asked for, if no turn is open.
-    fn care(&mut self) {
-        let Some(can) = self.port.can() else { return };
-        let Some(open) = self.open.as_mut() else { return };
-        if open.turn.is_some() {
-            return;
-        }
-        let chosen = std::mem::replace(&mut open.model, Model::Known) == Model::Chosen;
-        if chosen && !self.change_model(can) {
-            return;
-        }
-        let Some(phase) = self.open.as_ref().map(|open| open.phase) else { return };
-        match self.care.take_if(|_| phase == Phase::Ready) {
-            None => {}
-            Some(Care::Compact) => self.asked(Command::Compact),
-            Some(Care::Clear) => {
-                self.asked(Command::Clear);
-                // It is empty again, as at the start.
-                if let (true, Some(first), Some(open)) = (can.clear, &self.first, &mut self.open) {
-                    open.first = Some(first.clone());
-                    self.announce();
-                }
-            }
-        }
-    }
-
-    /// Gives a command that somebody waits for the end of.
-    fn asked(&mut self, command: Command) {
-        let Some(open) = &self.open else { return };
-        let generation = open.generation;
-        if self.port.send(command) == Outcome::Full {
-            let failed = Some("the backend does not take commands".to_owned());
-            self.tell(generation, RuntimeEvent::Compacted { failed });
-        }
-    }
-
-    /// Returns whether a turn of the session's own comes next: it is told before the event upon which
-    /// the agent loop would take what waits (R0-07).
-    fn comes_first(&mut self, event: &RuntimeEvent, ended: Option<TurnId>) -> bool {
-        let Some(open) = self.open.as_mut() else { return false };
-        if matches!(event, RuntimeEvent::Ready { .. }) {
-            open.phase = Phase::Ready;
-            return open.first.is_some();
-        }
-        let clears = matches!(self.care, Some(Care::Clear)) && self.first.is_some();
-        let idle = (open.phase, open.model) == (Phase::Ready, Model::Known);
-        ended.is_some() && clears && idle
-    }
-
-    /// Tells the agent loop, once, that a turn of its own comes first.
-    fn announce(&mut self) {
-        let Some(open) = self.open.as_mut() else { return };
-        if std::mem::replace(&mut open.announced, Announced::Yes) == Announced::No {
-            self.told.push_back(Incoming::Primes { generation: open.generation });
         }
     }
 
     /// Begins a generation: nothing of an earlier one runs.
     fn begin(&mut self, Next { generation, resume }: Next) {
-        // A new session that was promised begins, whatever ended the old one's backend.
-        let promised = matches!(self.care, Some(Care::Clear));
-        if !resume || promised {
-            (self.options.resume, self.care) = (None, None);
+        if !resume {
+            self.options.resume = None;
         }
         let known_as = self.session_of_generation();
-        self.told.push_back(Incoming::KnownAs { session: known_as.clone() });
-        self.open = Some(Open {
-            generation,
-            phase: Phase::Starting,
-            first: self.first.clone().filter(|_| self.options.resume.is_none()),
-            announced: Announced::No,
-            model: Model::Known,
-            size: Size::Fits,
-            turn: None,
-        });
+        self.news.push_back(SessionEvent::KnownAs { session: known_as.clone() });
+        self.open = Some(generation);
+        if self.first.is_some() && self.options.resume.is_none() {
+            self.news.push_back(SessionEvent::Empty { generation });
+        }
         let options = self.options_of_generation(&known_as);
         self.port.begin(generation, options);
     }
@@ -394,57 +338,55 @@ impl Session {
         options
     }
 
-    /// Ends the backend; what it still tells is passed on, its exit last.
-    pub(crate) fn end(&mut self, reason: StopReason) {
-        self.open = None;
-        self.port.end(reason);
-    }
-
-    fn tell(&mut self, generation: Generation, event: RuntimeEvent) {
-        self.told.push_back(Incoming::Runtime { generation, event });
-    }
-
-    fn exited(&mut self, generation: Generation, cause: Cause, how: String) {
-        self.told.push_back(Incoming::Exited { generation, cause, how });
-    }
-
-    /// Returns what an event says about the size of the conversation.
-    fn overflow(&self, event: &RuntimeEvent) -> Overflow {
-        let size = self.open.as_ref().map_or(Size::Fits, |open| open.size);
-        let can_compact = self.port.can().is_some_and(|can| can.compact);
-        match event {
-            _ if !self.shortens => Overflow::No,
-            RuntimeEvent::Finished { result, .. } if again::is_overflow(result) => {
-                match can_compact && size == Size::Fits {
-                    true => Overflow::Compact,
-                    false => Overflow::Hopeless,
-                }
-            }
-            // What was to make room for it did not fit itself.
-            RuntimeEvent::Compacted { failed: Some(_) } if size == Size::TooLong => {
-                Overflow::Hopeless
-            }
-            _ => Overflow::No,
+    /// Passes a command on to the generation that is in use.
+    fn send(&mut self, command: Command) -> Outcome {
+        match self.open {
+            Some(_) => self.port.send(command),
+            None => Outcome::NotRunning,
         }
     }
-}
 
-impl Turn {
-    fn new(id: TurnId, prompt: Option<Prompt>) -> Self {
-        Self { id, prompt, acted: false, again: Again::No }
+    /// Gives a command without which the backend is of no use.
+    fn must_take(&mut self, command: Command) {
+        match self.send(command) {
+            Outcome::Sent => {}
+            // Its exit is on its way, and what was asked of it ends with that.
+            Outcome::NotRunning => debug!("a command for a backend that is gone"),
+            Outcome::Full => self.unusable(),
+        }
+    }
+
+    /// Gives a command that somebody waits for the end of.
+    fn changes_context(&mut self, command: Command) {
+        let Some(generation) = self.open else { return };
+        if self.port.send(command) == Outcome::Full {
+            let failed = Some("the backend does not take commands".to_owned());
+            self.report(generation, RuntimeEvent::Compacted { failed });
+        }
+    }
+
+    fn unusable(&mut self) {
+        if let Some(generation) = self.open {
+            warn!(?generation, "the backend does not take its commands");
+            self.news.push_back(SessionEvent::Unusable { generation });
+        }
+    }
+
+    fn interrupted(&mut self, generation: Generation, turn: TurnId) {
+        let result = TurnResult::Interrupted;
+        self.report(generation, RuntimeEvent::Finished { turn, result });
+    }
+
+    fn report(&mut self, generation: Generation, event: RuntimeEvent) {
+        self.news.push_back(SessionEvent::Runtime { generation, event });
+    }
+
+    fn exited(&mut self, generation: Generation, by: EndedBy, how: String) {
+        self.news.push_back(SessionEvent::Exited { generation, by, how });
     }
 }
 
-/// What a turn's end, or a compaction's, says about the size of the conversation.
-enum Overflow {
-    No,
-    /// It no longer fits, and can be shortened.
-    Compact,
-    /// It no longer fits, and nothing but an empty one will.
-    Hopeless,
-}
-
-/// Returns the session to go on with, if one is kept.
+/// Returns the session to continue, if one is stored.
 pub(crate) fn resume_from(kept: Option<String>) -> Option<SessionId> {
     kept.map(SessionId)
 }

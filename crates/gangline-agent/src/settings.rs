@@ -1,4 +1,4 @@
-//! What one daemon is started with: read at the rim, split among the tasks by the root.
+//! The settings of one daemon: read at the rim, split among the tasks by the root.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -26,7 +26,7 @@ impl IrcSettings {
     }
 }
 
-/// The configured backend, which another one stands in for (R3-17).
+/// The configured backend, replaced by another one for now (R3-17).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InsteadOf {
     /// Its name.
@@ -40,7 +40,7 @@ pub struct InsteadOf {
 /// How many turns one root cause may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Causes {
-    /// Beyond so many turns, over all agents, this agent takes no message of a cause.
+    /// The most turns of a cause, over all agents; beyond it this agent takes none of its messages.
     pub limit: i64,
     /// How many more a release gives.
     pub released: i64,
@@ -79,7 +79,7 @@ pub struct Settings {
     /// The command that joins a tool server's streams to a socket, which stands behind it; empty if
     /// there is none (R2-16).
     pub tool_bridge: Vec<String>,
-    /// The program that is told what happens to the agent: its own, or the installation's.
+    /// The hook for the agent's events: its own, or the installation's.
     pub hooks: Option<Hooks>,
     /// The key for the model, if the backend speaks to one itself.
     pub api_key: Option<Secret>,
@@ -106,9 +106,9 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The exit code of a fault that a restart may mend.
+    /// The exit code of a fault that a restart may fix.
     pub const CRASHED: u8 = 1;
-    /// The exit code of a fault that no restart mends.
+    /// The exit code of a fault that a restart does not fix.
     pub const HOPELESS: u8 = 78;
     /// The exit code when another daemon has the agent.
     pub const TAKEN: u8 = 3;

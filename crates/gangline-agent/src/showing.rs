@@ -1,5 +1,5 @@
-//! What the daemon shows of itself while it runs: the agent loop's part by a `watch`, and the status
-//! that the control socket and the chat make of it (R0-52, C28).
+//! The daemon's live state: the agent loop publishes it by a `watch`; the control socket and the
+//! chat make the status from it (R0-52, C28).
 
 use gangline_api::status::{AgentStatus, RunningTool, Seen, StatusNote, Task};
 use gangline_core::{
@@ -54,7 +54,7 @@ impl Showing {
         Known {
             nick: nick.clone(),
             runs: true,
-            phase: view.phase.told().into(),
+            phase: view.phase.public().into(),
             seen,
             note: StatusNote {
                 rate_limited: view.rate_limited,
@@ -81,7 +81,7 @@ impl Showing {
             phase => phase,
         };
         Seen {
-            phase: Some(phase.told()),
+            phase: Some(phase.public()),
             paused: view.paused,
             draining: view.draining,
             needs_login: view.needs_login,

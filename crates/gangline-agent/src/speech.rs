@@ -1,4 +1,4 @@
-//! Saying something: T2, the same for the tools of a backend and for the control socket.
+//! Sends (T2): the same way for a backend's tools and for the control socket.
 //!
 //! A send is committed before anybody hears that it worked, and only then told to the agent loop, so
 //! that the answer rule knows of every line that may stand in a room.
@@ -9,7 +9,7 @@ use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, SendKey, Target, Tier, TurnId,
     name::Nick, redact::Redactor, split,
 };
-use gangline_os::{doorbell, paths::Paths};
+use gangline_os::{change_notice, paths::Paths};
 use gangline_store::{LineKind, NewMessage, Send as StoreSend, Store, StoreError};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -31,7 +31,7 @@ pub(crate) struct Saying<'a> {
     pub(crate) text: &'a str,
     /// The message that it answers, one of the turn's, or of this agent's if no turn is open.
     pub(crate) in_reply_to: Option<MessageId>,
-    /// The same again for the same wish: then the same lines stand in the outbox.
+    /// The same send for the same request: the same lines are already in the outbox.
     pub(crate) call: &'a str,
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum Said {
     Held,
 }
 
-/// Whoever speaks as the agent.
+/// A sender that speaks as the agent.
 #[derive(Clone)]
 pub(crate) struct Speaker {
     pub(crate) agent: AgentName,
@@ -116,7 +116,7 @@ impl Speaker {
         }
         self.outbox.notify_one();
         if let Some(agent) = colleague {
-            doorbell::ring(&self.paths.doorbell(agent.as_str()));
+            change_notice::notify(&self.paths.change_notice(agent.as_str()));
         }
         match delivered {
             Some(row) if too_far => self.said(row.id).await,
@@ -124,7 +124,7 @@ impl Speaker {
         }
     }
 
-    /// Returns whether the row is held; the agent that tells people of it hears a bell.
+    /// Returns whether the row is held; the agent that tells people of it is notified.
     async fn said(&self, delivered: MessageId) -> Result<Said, NotSaid> {
         let row = self.store.message(delivered).await?;
         if row.is_none_or(|row| row.state != MessageState::Held) {
@@ -136,7 +136,7 @@ impl Speaker {
             None => None,
         };
         if let Some(root) = root {
-            doorbell::ring(&self.paths.doorbell(root.agent.as_str()));
+            change_notice::notify(&self.paths.change_notice(root.agent.as_str()));
         }
         Ok(Said::Held)
     }

@@ -1,5 +1,5 @@
-//! The one place that makes an agent's status (R0-52, C28): for its daemon, of what it knows of itself,
-//! and for commands, of the daemon's row. Start at [`Known::status`].
+//! An agent's status (R0-52, C28), made only here: in the daemon from its live state, in commands
+//! from the daemon's row. Start at [`Known::status`].
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The rooms in which the agent was told to stand down: a file in the agent's folder, so that it
-//! outlives every daemon. There agents start nothing with it until a person mentions it again.
+//! The rooms in which the agent stands down: a file in the agent's folder, so that it survives
+//! restarts. There other agents cannot prompt it until a person mentions it again.
 
 use std::{collections::BTreeSet, io, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the daemon itself says, in one place.
+//! The daemon's own texts, in one place.
 
 pub(crate) mod approvals;
 
@@ -28,8 +28,8 @@ pub(crate) const COMPACTING: &str = "the context is being shortened";
 pub(crate) const COMPACTED: &str = "the context was shortened";
 pub(crate) const NOT_COMPACTED: &str = "the backend ended before its context was shorter";
 /// The end of a prompt that is given a second time after tools were used for it.
-pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] this is given again: the context was full and \
-     has been shortened; what you did for it has happened";
+pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] you get this prompt again because your \
+     context was full and has been shortened; what you did for it before is done";
 /// How a status calls the turn for the notes.
 pub(crate) const WRITES_NOTES: &str = "writes its notes before its context is shortened";
 pub(crate) const TOOL_CUT_OFF: &str = "(the turn ended before it came back)";
@@ -39,10 +39,11 @@ pub(crate) const PAUSED: &str = "new messages are stored and wait";
 pub(crate) const RESUMED: &str = "waiting messages are delivered again";
 
 pub(crate) const ENDED_BY_US: &str = "ended by the daemon";
-pub(crate) const FIXED_MODEL: &str = "I do not know how to change my program's model: do it in the program, \
-     or write the words for it into its entry (`screen: {model: [...]}`)";
+pub(crate) const FIXED_MODEL: &str = "I do not know how to change my program's model: change it \
+     in the program, or write the arguments for it into my entry in agents.yaml (`screen: \
+     {model: [...]}`)";
 pub(crate) const ENDED_WELL: &str =
-    "the backend exited with code 0, and is started again when it is needed";
+    "the backend exited with code 0; it is restarted when it is needed";
 pub(crate) const FRESH_SESSION: &str =
     "the backend begins a new session: it remembers nothing of the last one";
 
@@ -55,15 +56,15 @@ pub(crate) fn denied(reason: Option<&str>) -> String {
 }
 
 pub(crate) fn model(name: Option<&str>) -> String {
-    let name = name.map_or_else(|| "the backend's own".to_owned(), |name| format!("`{name}`"));
+    let name = name.map_or_else(|| "the backend's default".to_owned(), |name| format!("`{name}`"));
     format!("the model is {name} from the next turn on")
 }
 
 /// The permissions of the agent do not hold with its program (C5).
 pub(crate) fn ran_unasked((agent, mode): (&AgentName, &str), ran: &str) -> String {
     format!(
-        "{agent} ran {ran} unasked: `permissions: {mode}` does not hold with this program; make it \
-         ask in its own settings, or trust it with all that you can do"
+        "{agent} ran {ran} unasked: `permissions: {mode}` has no effect on this program. Make it \
+         ask in its own settings, or accept that it can do everything that you can do"
     )
 }
 
@@ -83,12 +84,12 @@ pub(crate) fn realname(backend: &str, permissions: Permissions, unasked: Option<
 pub(crate) fn has_the_shell(owners_only: bool) -> &'static str {
     match owners_only {
         true => {
-            "this agent works in a terminal, where nothing asks before it runs: anybody who may \
-             prompt it has its shell, and that is its owner only"
+            "this agent works in a terminal, without approvals: anybody who may prompt it can \
+             run anything in its shell. That is only its owner"
         }
         false => {
-            "this agent works in a terminal, where nothing asks before it runs: anybody who may \
-             prompt it has its shell, and by `prompt: members` that is every member"
+            "this agent works in a terminal, without approvals: anybody who may prompt it can \
+             run anything in its shell. With `prompt: members` that is every member"
         }
     }
 }
@@ -98,7 +99,7 @@ pub(crate) fn stands_in(name: &str, configured: &InsteadOf) -> String {
     let mut text = format!("the backend is `{name}` instead of `{}`", configured.name);
     if !configured.left_out.is_empty() {
         let keys: Vec<String> = configured.left_out.iter().map(|key| format!("`{key}`")).collect();
-        let rest = format!("; what is configured for that has no effect: {}", keys.join(", "));
+        let rest = format!("; these keys of the configuration have no effect: {}", keys.join(", "));
         text.push_str(&rest);
     }
     text
@@ -107,7 +108,7 @@ pub(crate) fn stands_in(name: &str, configured: &InsteadOf) -> String {
 /// The session that was used last is another backend's.
 pub(crate) fn left_session(other: &str, goes_on: bool) -> String {
     let what = if goes_on { "continues its own session" } else { "begins a new session" };
-    format!("the backend {what}; that of `{other}` is kept until `{other}` is back")
+    format!("the backend {what}; the session of `{other}` continues when you switch back")
 }
 
 pub(crate) fn watermark(tokens: u64, window: Option<u64>) -> String {
@@ -124,14 +125,14 @@ pub(crate) fn notes_failed(outcome: &Outcome) -> String {
 
 pub(crate) fn shortened_in_vain(tokens: u64) -> String {
     format!(
-        "the context holds {tokens} tokens right after it was shortened, so it is not \
-         shortened again now: `compact_watermark` is too low"
+        "the context holds {tokens} tokens right after it was shortened, so it is not shortened \
+         again: `compact_watermark` is too low, raise it"
     )
 }
 
 /// Tells the model why a tool is refused in the turn for its notes.
 pub(crate) fn only_notes(folder: &Path) -> String {
-    format!("nobody is asked in this turn: only files in {} may be written", folder.display())
+    format!("this turn cannot ask for approvals: you may write only files in {}", folder.display())
 }
 
 pub(crate) fn circuit_open(deaths: usize, why: &str) -> String {
@@ -153,10 +154,10 @@ pub(crate) fn suspected(messages: &[MessageId]) -> String {
     }
 }
 
-/// What stands in front of a program's own words in a notice of its end.
+/// The text before a program's own words in a notice of its end.
 const IT_SAID: &str = "; it said: ";
 
-/// Returns why a backend is gone, for those who shall mend it: `how` it ended, or what it said last.
+/// Returns why a backend has ended, for the person who fixes it: `how` it ended, or its last words.
 pub(crate) fn death(how: &str, words: Option<&str>, phase: PhaseName) -> String {
     if how != exited(0) {
         return words.unwrap_or(how).to_owned();
@@ -165,7 +166,7 @@ pub(crate) fn death(how: &str, words: Option<&str>, phase: PhaseName) -> String 
     let said = words.and_then(|words| words.split_once(IT_SAID));
     let said = said.map(|(_, said)| format!("{IT_SAID}{said}")).unwrap_or_default();
     match phase {
-        PhaseName::Starting => format!("{how} before it takes prompts{said}"),
+        PhaseName::Starting => format!("{how} before it was ready for prompts{said}"),
         PhaseName::Down | PhaseName::Idle | PhaseName::Parked => {
             format!("{how} soon after its start")
         }
@@ -185,7 +186,7 @@ pub(crate) fn exited(code: i32) -> String {
 }
 
 pub(crate) fn hooks_dropped(count: u64) -> String {
-    format!("{count} hook calls were dropped: the hook does not keep up")
+    format!("{count} hook calls were dropped: the hook is too slow")
 }
 
 pub(crate) fn hook_failed(event: &str, error: &dyn std::error::Error) -> String {
@@ -242,24 +243,24 @@ pub(crate) fn turn_over(outcome: &Outcome) -> &'static str {
 /// Returns why nothing new is begun, and what ends that; `None` if something may be begun.
 pub(crate) fn why_kept(view: &View, login: Option<&str>) -> Option<String> {
     if view.degraded {
-        return Some("my store cannot write now; I begin when it can".to_owned());
+        return Some("my store cannot write now; I begin when it can again".to_owned());
     }
     if view.needs_login {
         let hint = login.map_or_else(String::new, |hint| format!(" ({})", label(hint)));
         return Some(format!("my backend is not logged in{hint}; I begin when it is"));
     }
     if view.paused {
-        return Some("I am paused; my owner ends that by `resume`".to_owned());
+        return Some("I am paused until my owner says `resume`".to_owned());
     }
     if view.draining {
-        return Some("my daemon is ending; the next one begins with it".to_owned());
+        return Some("my daemon is stopping; I begin after its next start".to_owned());
     }
     let limited = "my model refuses requests for now (its rate limit); I will try again";
     view.rate_limited.then(|| limited.to_owned())
 }
 
 pub(crate) fn no_such_message(id: MessageId) -> String {
-    format!("I have no message {id}; `queue` lists what waits")
+    format!("I have no message {id}; `queue` lists waiting messages")
 }
 
 pub(crate) fn not_yours(id: MessageId, sender: &str) -> String {
@@ -272,7 +273,7 @@ pub(crate) fn not_cancelled(id: MessageId, found: Cancel) -> String {
         Cancel::InTurn(_) => {
             format!("{id} is in my open turn, so it cannot be cancelled: `stop` ends the turn")
         }
-        Cancel::Settled(state) => format!("{id} cannot be cancelled: it {}", state.told()),
+        Cancel::Settled(state) => format!("{id} cannot be cancelled: it {}", state.describe()),
         Cancel::Unknown => no_such_message(id),
         Cancel::Done => format!("{id} is cancelled"),
     }

@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use gangline_core::{MessageId, Target};
+use gangline_mcp::table::{self, Tool, User};
 use gangline_os::CancellationToken;
 use gangline_runtime::{ToolCall, ToolHost, ToolSpec};
 use serde_json::Value;
@@ -13,21 +14,13 @@ use crate::{
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
     whereabouts::Whereabouts,
 };
-use table::{Tool, User};
-
-pub mod table;
 
 /// Why a line to an agent is held, for the model.
 const HELD: &str = "this request has gone through too many agents; its owner was told and decides \
                     whether it goes on";
 
 /// The result of a cancelled call; nobody waits for it.
-const TAKEN_BACK: &str = "the call was taken back: nothing was sent";
-
-/// The name of the tool that says something.
-pub(crate) const SEND: &str = "send";
-/// The name of the tool that says that no reply is needed.
-pub(crate) const NO_REPLY: &str = "no_reply";
+const TAKEN_BACK: &str = "the call was withdrawn: nothing was sent";
 
 /// The daemon's [`ToolHost`].
 pub(crate) struct SpeakingTools {
@@ -97,7 +90,7 @@ impl SpeakingTools {
         let text = text_field(&call.input, "text")?;
         let in_reply_to = message_field(&call.input, "in_reply_to", context)?;
         self.whereabouts.must_be_in(&to).map_err(|_| {
-            format!("not sent: you are not in {to}; `gangline channel join {to}` enters it")
+            format!("not sent: you are not in {to}; run `gangline channel join {to}` first")
         })?;
         let somebody = self.whereabouts.must_be_somebody(&self.speaker, &to, in_reply_to).await;
         somebody.map_err(|nobody| format!("not sent: {nobody}"))?;

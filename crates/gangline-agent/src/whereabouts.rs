@@ -1,7 +1,7 @@
-//! Whether there is anybody to hear: asked before something is said, so that no model believes that
-//! it has told somebody when it has not.
+//! The check before a send that somebody is there to receive it, so that no model believes it told
+//! somebody when it did not.
 //!
-//! Where the server does not answer, the line is said; what becomes of it is told as ever.
+//! If the server does not answer, the line is sent; its result is reported as usual.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -38,7 +38,7 @@ pub(crate) const ENDING: &str = "the daemon ends";
 pub(crate) struct Whereabouts {
     /// The channels that the agent is in.
     pub(crate) joined: watch::Receiver<HashSet<ChannelName>>,
-    /// Those that it shall be in.
+    /// Those that it should be in.
     pub(crate) wanted: watch::Receiver<HashSet<ChannelName>>,
     /// Those of them that the server does not let it be in.
     pub(crate) kept_out: watch::Receiver<HashSet<ChannelName>>,

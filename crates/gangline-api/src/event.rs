@@ -315,7 +315,7 @@ pub struct Phase {
 /// Payload of `start_step`: the daemon's start, step by step, in the order of R0-35.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartStep {
-    /// The step: `buffer`, `transport`, `webhooks`, `socket`, `supervisor`, `runtime` …
+    /// The step: `buffer`, `irc`, `webhook`, `socket`, `supervisor`, `runner`.
     pub step: String,
     /// What became of it.
     pub state: StepState,

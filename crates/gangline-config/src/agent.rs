@@ -131,6 +131,12 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     if let Some(node) = section.take("tags") {
         set(&mut agent.tags, reader.texts("tags", node));
     }
+    program(reader, section, agent);
+    life(reader, section, agent);
+}
+
+/// Reads what starts the backend's program, and with what.
+fn program(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfig) {
     if let Some(node) = section.take("acp_command") {
         let place = node.place;
         let command = reader.texts("acp_command", node);
@@ -169,6 +175,10 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
             reader.fault(place, format!("`{}` is not a variable's name", shown(name)));
         }
     }
+}
+
+/// Reads when the program runs, and what it is told at its start.
+fn life(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfig) {
     if let Some(node) = section.take("process") {
         set(&mut agent.process, reader.word("process", &node));
         if let Some(backend) = other_than_claude(agent)

@@ -76,7 +76,7 @@ pub struct Import {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// Some of the files cannot be used; each with its faults.
-    #[error("{}", told(.0))]
+    #[error("{}", joined(.0))]
     Files(Vec<ConfigError>),
     /// There is no agent in any of them.
     #[error("there is no agent to import in {0}")]
@@ -86,7 +86,7 @@ pub enum ImportError {
     Together(ConfigError),
 }
 
-fn told(errors: &[ConfigError]) -> String {
+fn joined(errors: &[ConfigError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 

@@ -40,8 +40,7 @@ pub struct Server {
     pub host: String,
     /// TCP port, 1 to 65535.
     pub port: u16,
-    /// What people of another user of this machine may do without an account, on the embedded
-    /// server.
+    /// What other users of this machine may do without an account, on the embedded server.
     pub guests: Guests,
     /// Rooms of the embedded server that are not for everybody.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

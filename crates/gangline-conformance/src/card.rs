@@ -1,4 +1,4 @@
-//! Where verdicts are noted, each cell's once.
+//! Where scores are noted, each cell's once.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use gangline_os::clock::{self, SharedClock};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
-    Outcome, Progress, Report, Subject, Verdict,
+    Outcome, Progress, Report, Score, Subject,
     cells::{self, CELLS},
 };
 use gangline_runtime::{
@@ -26,7 +26,7 @@ const STARTS: usize = 2;
 /// What is judged once everything is over.
 const LAST: [&str; 2] = ["apart", "contract"];
 
-/// The verdicts so far; several sessions write to it at once.
+/// The scores so far; several sessions write to it at once.
 pub(super) struct Card<'a> {
     pub(super) subject: &'a Subject,
     progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
@@ -101,15 +101,15 @@ impl<'a> Card<'a> {
         self.clock.monotonic()
     }
 
-    /// Notes a verdict; the first one of a cell counts.
-    pub(super) fn note(&self, id: &'static str, verdict: Verdict) {
-        self.note_since(id, verdict, self.now());
+    /// Notes a score; the first one of a cell counts.
+    pub(super) fn note(&self, id: &'static str, score: Score) {
+        self.note_since(id, score, self.now());
     }
 
     /// Notes that it was not tried.
     pub(super) fn skip(&self, id: &'static str, why: &str) {
         if !LAST.contains(&id) {
-            self.note(id, Verdict::Skipped(why.to_owned()));
+            self.note(id, Score::Skipped(why.to_owned()));
         }
     }
 
@@ -123,14 +123,14 @@ impl<'a> Card<'a> {
 
     fn judge_at_last(&self, id: &'static str, tried: &Result<(), String>, since: Duration) {
         let known = self.known(id).map(|known| (known.how, known.why));
-        let verdict = match (tried, known) {
+        let score = match (tried, known) {
             (_, Some((How::AtTimes, why))) | (Err(_), Some((How::Otherwise, why))) => {
-                Verdict::Hidden(why.to_owned())
+                Score::Hidden(why.to_owned())
             }
-            (Ok(()), _) => Verdict::Yes,
-            (Err(why), Some((How::Silent, _)) | None) => Verdict::No(why.clone()),
+            (Ok(()), _) => Score::Yes,
+            (Err(why), Some((How::Silent, _)) | None) => Score::No(why.clone()),
         };
-        self.note_since(id, verdict, since);
+        self.note_since(id, score, since);
     }
 
     /// Returns what the dialect knows of a cell.
@@ -142,7 +142,7 @@ impl<'a> Card<'a> {
     pub(super) fn silent(&self, known: &Known, waited: Duration, since: Duration) {
         let Some(cell) = cells::find(known.cell) else { return };
         let why = format!("nothing within {} s: {}", waited.as_secs(), known.why);
-        self.note_since(cell.id, Verdict::Hidden(why), since);
+        self.note_since(cell.id, Score::Hidden(why), since);
     }
 
     /// Notes a session that is open beside others, and a word that only it was told.
@@ -169,13 +169,13 @@ impl<'a> Card<'a> {
         Ok(())
     }
 
-    fn note_since(&self, id: &'static str, verdict: Verdict, since: Duration) {
+    fn note_since(&self, id: &'static str, score: Score, since: Duration) {
         let Some(cell) = cells::find(id) else {
             tracing::error!(cell = id, "the suite has no such cell");
             return;
         };
         let took = self.now().saturating_sub(since);
-        let outcome = Outcome { cell, verdict, took };
+        let outcome = Outcome { cell, score, took };
         let mut noted = self.lock();
         if noted.outcomes.contains_key(id) {
             return;
@@ -202,7 +202,7 @@ impl<'a> Card<'a> {
         self.judge_at_last("contract", &tried, self.now());
         self.judge_at_last("apart", &self.apart(), self.now());
         for cell in CELLS {
-            self.note(cell.id, Verdict::Skipped("it was not come to".to_owned()));
+            self.note(cell.id, Score::Skipped("it was not come to".to_owned()));
         }
         let noted = self.lock();
         Report {

@@ -27,7 +27,7 @@ mod turn;
 use std::sync::Arc;
 
 pub use cells::Cell;
-pub use report::{Outcome, Report, Verdict};
+pub use report::{Outcome, Report, Score};
 pub use script::script;
 
 use gangline_os::clock;
@@ -84,11 +84,11 @@ pub enum Progress<'a> {
     Found(&'a Outcome),
 }
 
-/// Drives the adapter through every cell. `progress` is told what is tried and each verdict as it
+/// Drives the adapter through every cell. `progress` is told what is tried and each score as it
 /// falls.
 ///
 /// Bounded in time by the dialect's pace. Not cancel-safe: a dropped run leaves its programs to
-/// the adapters' drop; what carries the mark of `options` can be swept by it.
+/// the adapters' drop; what carries the run id of `options` can be swept by it.
 pub async fn run(subject: &Subject, progress: &(dyn Fn(Progress<'_>) + Send + Sync)) -> Report {
     let clock = clock::system();
     let began = clock.monotonic();
@@ -98,11 +98,11 @@ pub async fn run(subject: &Subject, progress: &(dyn Fn(Progress<'_>) + Send + Sy
     // A start tells what is wrong with the fields.
     let able = able.unwrap_or_default();
     for cell in cells::CELLS.iter().filter(|cell| !(cell.needs)(&able)) {
-        card.note(cell.id, Verdict::Unsupported);
+        card.note(cell.id, Score::Unsupported);
     }
     let wanted = |id: &&str| subject.only.is_empty() || subject.only.contains(id);
     for id in cells::CELLS.iter().map(|cell| cell.id).filter(|id| !wanted(id)) {
-        card.note(id, Verdict::Skipped("it was not asked for".to_owned()));
+        card.note(id, Score::Skipped("it was not asked for".to_owned()));
     }
     // Each waits for something else most of the time: for the model, for a start, for a program's
     // own retries.

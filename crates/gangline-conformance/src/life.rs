@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{
-    Verdict,
+    Score,
     card::Card,
     faults,
     plan::{Fields, Initial, Listed, Plan, Servers},
@@ -155,8 +155,8 @@ async fn ends(card: &Card<'_>, mut session: Session<'_>) {
         let since = card.now();
         card.trying(&["crash"]);
         match crash(&mut session).await {
-            Ok(Crash::NoProgram) => card.note("crash", Verdict::Unsupported),
-            Ok(Crash::Told) => card.judge("crash", &Ok(()), since),
+            Ok(Crash::NoProgram) => card.note("crash", Score::Unsupported),
+            Ok(Crash::Reported) => card.judge("crash", &Ok(()), since),
             Err(why) => card.judge("crash", &Err(why), since),
         }
     }
@@ -168,7 +168,7 @@ async fn ends(card: &Card<'_>, mut session: Session<'_>) {
 /// What became of a program that was killed.
 enum Crash {
     /// It was told.
-    Told,
+    Reported,
     /// There is none.
     NoProgram,
 }
@@ -187,7 +187,7 @@ async fn crash(session: &mut Session<'_>) -> Result<Crash, Why> {
     if session.open.runs() {
         return Err("it says that it runs after its end".to_owned());
     }
-    session.nothing_left().await.map(|()| Crash::Told)
+    session.nothing_left().await.map(|()| Crash::Reported)
 }
 
 /// Goes on with it, and tries in there what needs a session of its own otherwise.
@@ -259,7 +259,7 @@ async fn none_such(card: &Card<'_>, handle: &SessionHandle) -> Result<(), Why> {
     let Ok(mut session) = Session::begin(card, &EVE, Some(&gone)).await else { return Ok(()) };
     let tried = match session.until_ready().await {
         Err(_) => match session.exit_code() {
-            Some(0) if !was_told(&session) => Err("it exits with 0, without a word".to_owned()),
+            Some(0) if !was_reported(&session) => Err("it exits with 0, without a word".to_owned()),
             Some(_) => Ok(()),
             None => Err("it neither becomes ready nor exits".to_owned()),
         },
@@ -271,13 +271,13 @@ async fn none_such(card: &Card<'_>, handle: &SessionHandle) -> Result<(), Why> {
 
 async fn anew(session: &mut Session<'_>, gone: &SessionHandle) -> Result<(), Why> {
     session.works().await?;
-    match was_told(session) || session.ready != gone.session {
+    match was_reported(session) || session.ready != gone.session {
         true => Ok(()),
         false => Err("it begins anew under the old id and says nothing".to_owned()),
     }
 }
 
-fn was_told(session: &Session<'_>) -> bool {
+fn was_reported(session: &Session<'_>) -> bool {
     session.told.iter().any(|event| matches!(event, RuntimeEvent::Notice { .. }))
 }
 

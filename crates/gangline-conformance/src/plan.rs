@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gangline_os::{fsio, mark::RUN_MARK};
+use gangline_os::{fsio, run_id::RUN_ID};
 
 use super::{McpProbe, Subject, turn::Why};
 use gangline_runtime::{McpPlace, Permissions, StartOptions, Thinking, registry::dialect};
@@ -59,10 +59,10 @@ pub(super) enum Fields {
     Unknown,
 }
 
-/// Returns the installation that the suite's processes carry in their mark.
+/// Returns the installation that the suite's processes carry in their run id.
 pub(super) fn installation(options: &StartOptions) -> String {
-    let mark = options.env.iter().find(|(name, _)| name == RUN_MARK);
-    let installation = mark.and_then(|(_, mark)| mark.split('/').next());
+    let run_id = options.env.iter().find(|(name, _)| name == RUN_ID);
+    let installation = run_id.and_then(|(_, run_id)| run_id.split('/').next());
     installation.unwrap_or("conformance").to_owned()
 }
 
@@ -83,7 +83,7 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
     options.workdir = below(&given.workdir)?;
     options.session_dir = below(&given.session_dir)?;
     options.tmp_dir = below(&given.tmp_dir)?;
-    let mark = format!("{}/{}/1", installation(given), plan.tag);
+    let run_id = format!("{}/{}/1", installation(given), plan.tag);
     let origin = subject.model.origin();
     for (name, value) in dialect::OFFLINE.iter().chain(spoken.env) {
         set(&mut options.env, name, value.replace("{origin}", &origin));
@@ -96,7 +96,7 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
         options.extra.insert((*name).to_owned(), value);
     }
     let own = [
-        (RUN_MARK, mark),
+        (RUN_ID, run_id),
         ("GANGLINE_AGENT", plan.tag.to_owned()),
         ("CULTURE_NICK", format!("nick-{}", plan.tag)),
         ("GT_SESSION_ID", format!("gt-{}", plan.tag)),

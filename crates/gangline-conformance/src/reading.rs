@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Verdict,
+    Score,
     card::Card,
     plan,
     report::Way,
@@ -28,7 +28,7 @@ pub(super) async fn outside(session: &mut Session<'_>, card: &Card<'_>) -> Resul
         (true, true) => Way::NotHeld,
         (true, false) => Way::Refused,
     };
-    card.note("reads_outside", Verdict::Does(way));
+    card.note("reads_outside", Score::Does(way));
     Ok(())
 }
 
@@ -43,7 +43,7 @@ pub(super) async fn closed(session: &mut Session<'_>, card: &Card<'_>) -> Result
         (true, true) => Way::NotHeld,
         (_, false) => Way::Refused,
     };
-    card.note("reads_closed", Verdict::Does(way));
+    card.note("reads_closed", Score::Does(way));
     Ok(())
 }
 

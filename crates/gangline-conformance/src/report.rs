@@ -6,7 +6,7 @@ use super::Cell;
 
 /// What is true of one cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Score {
     /// It was seen to hold.
     Yes,
     /// It does not hold; what was seen instead, in one line.
@@ -32,7 +32,7 @@ pub enum Way {
     NotHeld,
 }
 
-impl Verdict {
+impl Score {
     /// Returns the word of the table.
     #[must_use]
     pub fn word(&self) -> &'static str {
@@ -64,7 +64,7 @@ pub struct Outcome {
     /// The rule.
     pub cell: &'static Cell,
     /// What is true of it.
-    pub verdict: Verdict,
+    pub score: Score,
     /// How long it took to find out.
     pub took: Duration,
 }
@@ -85,19 +85,19 @@ pub struct Report {
 impl Report {
     /// Returns the cells that had to be a yes and are none.
     pub fn failures(&self) -> impl Iterator<Item = &Outcome> {
-        self.outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::No(_)))
+        self.outcomes.iter().filter(|outcome| matches!(outcome.score, Score::No(_)))
     }
 
-    /// Returns how many cells have a verdict of this word.
+    /// Returns how many cells have a score of this word.
     #[must_use]
     pub fn count(&self, word: &str) -> usize {
-        self.outcomes.iter().filter(|outcome| outcome.verdict.word() == word).count()
+        self.outcomes.iter().filter(|outcome| outcome.score.word() == word).count()
     }
 
     /// Returns what is true of a cell.
     #[must_use]
-    pub fn verdict(&self, id: &str) -> Option<&Verdict> {
-        self.outcomes.iter().find(|outcome| outcome.cell.id == id).map(|outcome| &outcome.verdict)
+    pub fn score(&self, id: &str) -> Option<&Score> {
+        self.outcomes.iter().find(|outcome| outcome.cell.id == id).map(|outcome| &outcome.score)
     }
 }
 
@@ -118,7 +118,7 @@ pub fn markdown(reports: &[&Report]) -> String {
         };
         let _ = write!(out, "\n| {}{of} |", cell.title);
         for report in reports {
-            let word = report.verdict(cell.id).map_or("", Verdict::word);
+            let word = report.score(cell.id).map_or("", Score::word);
             let _ = write!(out, " {word} |");
         }
     }
@@ -127,13 +127,13 @@ pub fn markdown(reports: &[&Report]) -> String {
         let version = if report.version.is_empty() { "" } else { report.version.as_str() };
         let _ = write!(out, "\n{}\n", [report.backend, version].join(" ").trim_end());
         let mut all = true;
-        for Outcome { cell, verdict, .. } in &report.outcomes {
-            if matches!(verdict, Verdict::Yes | Verdict::Does(_)) {
+        for Outcome { cell, score, .. } in &report.outcomes {
+            if matches!(score, Score::Yes | Score::Does(_)) {
                 continue;
             }
             all = false;
-            let why = verdict.why().unwrap_or("its capabilities say so");
-            let _ = writeln!(out, "* {} — {}: {why}", cell.title, verdict.word());
+            let why = score.why().unwrap_or("its capabilities say so");
+            let _ = writeln!(out, "* {} — {}: {why}", cell.title, score.word());
         }
         if all {
             out.push_str("* every rule holds\n");

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_os::{mark, proc, process::Signal, task::TaskGroup};
+use gangline_os::{proc, process::Signal, run_id, task::TaskGroup};
 use tokio::sync::mpsc;
 
 use super::{
@@ -14,8 +14,8 @@ use super::{
     turn::{Said, Turn, Why},
 };
 use gangline_runtime::{
-    Answer, ApprovalAsk, Command, Prompt, Refusal, Runtime, RuntimeEvent, SessionHandle, SessionId,
-    StartOptions, StopReason, ToolCall, Verdict,
+    Answer, ApprovalAsk, ApprovalReply, Command, Prompt, Refusal, Runtime, RuntimeEvent,
+    SessionHandle, SessionId, StartOptions, StopReason, ToolCall,
 };
 
 /// Between two looks at a fact that nobody tells.
@@ -302,7 +302,7 @@ impl<'a> Session<'a> {
     }
 
     pub(super) async fn decide(&mut self, ask: &ApprovalAsk, answer: Answer) -> Result<(), Why> {
-        self.ask(Command::Decide(Verdict { request: ask.request.clone(), answer })).await
+        self.ask(Command::Decide(ApprovalReply { request: ask.request.clone(), answer })).await
     }
 
     pub(super) async fn interrupt(&mut self) -> Result<(), Why> {
@@ -406,7 +406,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Waits until no process is left that carries its mark.
+    /// Waits until no process is left that carries its run id.
     pub(super) async fn nothing_left(&mut self) -> Result<(), Why> {
         let look = || {
             let left = self.processes();
@@ -420,8 +420,8 @@ impl<'a> Session<'a> {
 
     fn processes(&self) -> Vec<u32> {
         let installation = plan::installation(&self.options);
-        let marked = mark::marked_processes(&installation);
-        marked.into_iter().filter(|it| it.mark.agent == self.plan.tag).map(|it| it.pid).collect()
+        let found = run_id::run_processes(&installation);
+        found.into_iter().filter(|it| it.run_id.agent == self.plan.tag).map(|it| it.pid).collect()
     }
 
     /// Returns what was wrong with the order of its events so far.

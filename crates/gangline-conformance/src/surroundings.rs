@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Verdict, card::Card, session::Session, turn::Why};
+use super::{Score, card::Card, session::Session, turn::Why};
 
 /// What the daemon tells every session.
 const GIVEN: [&str; 4] = ["GANGLINE_AGENT", "GANGLINE_RUN", "GT_SESSION_ID", "CULTURE_NICK"];
@@ -38,7 +38,7 @@ pub(super) async fn seen(session: &mut Session<'_>, card: &Card<'_>) -> Result<(
     let foreign = foreign(given);
     if foreign.is_empty() {
         let why = "nothing stands in this environment that could be passed on";
-        card.note("no_leak", Verdict::Skipped(why.to_owned()));
+        card.note("no_leak", Score::Skipped(why.to_owned()));
     }
     let leaked = |of: &Variables| foreign.iter().find(|it| of.contains(it)).map(|(name, _)| name);
     match (leaked(&of_program), leaked(&of_command)) {

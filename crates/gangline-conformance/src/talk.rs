@@ -3,7 +3,7 @@
 use gangline_os::proc;
 
 use super::{
-    Verdict,
+    Score,
     card::Card,
     plan::{Fields, Initial, Listed, Plan, Servers},
     reading,
@@ -147,7 +147,7 @@ async fn answers(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> 
     card.judge("usage", &counted(&turn), since);
     match session.told.iter().any(has_window) {
         true => card.judge("window", &Ok(()), since),
-        false => card.note("window", Verdict::Hidden("nobody tells the window".to_owned())),
+        false => card.note("window", Score::Hidden("nobody tells the window".to_owned())),
     }
     let mut models = turn.events.iter().filter_map(|event| match event {
         RuntimeEvent::Message { message, .. } => Some(message.model.as_str()),
@@ -188,7 +188,7 @@ async fn thinking(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why>
         _ => false,
     });
     if !shown {
-        card.note("thinking", Verdict::Hidden("no reasoning of the model is told".to_owned()));
+        card.note("thinking", Score::Hidden("no reasoning of the model is told".to_owned()));
     }
     Ok(())
 }

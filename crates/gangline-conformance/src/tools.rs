@@ -1,7 +1,7 @@
 //! Tools: the program's own, the daemon's, and those of MCP servers.
 
 use super::{
-    Verdict,
+    Score,
     card::Card,
     probe::{REFUSAL, REFUSED},
     session::Session,
@@ -53,7 +53,7 @@ async fn allow(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
     session.file(&file).await?;
     // What came before the question belongs to the turn as well.
     turn.events.clone_from(&session.told);
-    card.judge("tool_call", &told(&turn), since);
+    card.judge("tool_call", &calls_reported(&turn), since);
     Ok(())
 }
 
@@ -61,11 +61,11 @@ async fn allow(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
 pub(super) async fn called(session: &mut Session<'_>) -> Result<(), Why> {
     let turn = session.turn("shell").await?;
     turn.completed()?;
-    told(&turn)
+    calls_reported(&turn)
 }
 
 /// Looks for a call and its result in the events of the turn.
-fn told(turn: &Turn) -> Result<(), Why> {
+fn calls_reported(turn: &Turn) -> Result<(), Why> {
     let mut calls = turn.events.iter().filter_map(|event| match event {
         RuntimeEvent::Message { turn: of, message } if *of == turn.said.turn => {
             message.content.iter().find_map(|block| match block {
@@ -165,7 +165,7 @@ pub(super) async fn server(
 ) -> Result<(), Why> {
     let probe = session.plan.servers.of(session.subject);
     let Some(probe) = probe else {
-        card.note(cell, Verdict::Skipped("no such server was given".to_owned()));
+        card.note(cell, Score::Skipped("no such server was given".to_owned()));
         return Ok(());
     };
     let name = session.subject.dialect.mcp_tool.replace("{key}", &probe.server.key);

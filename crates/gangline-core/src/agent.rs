@@ -11,7 +11,7 @@ use crate::{
     answer::Settlement,
     id::{MessageId, TurnId},
     message::MessageState,
-    outcome::{Cause, Outcome},
+    outcome::{EndedBy, Outcome},
     time::Now,
 };
 
@@ -21,10 +21,12 @@ pub use input::{
     ApprovalRequestId, Drain, Finish, Generation, Input, Operator, Queued, RuntimeInput,
 };
 pub use options::{AgentOptions, OnCrash, StartMode, WhenBusy};
+pub use session::{Abilities, ChosenModel, ContextChange, ModelChange};
 pub use view::{AgentPhase, PhaseName, View};
 
 use breaker::Breaker;
 use care::Care;
+use session::Session;
 use turn::{Close, OpenedBy, Step, Turn};
 
 mod breaker;
@@ -34,6 +36,7 @@ mod input;
 mod operator;
 mod options;
 mod runtime;
+mod session;
 mod turn;
 mod view;
 
@@ -56,7 +59,7 @@ pub struct Agent {
     failed_resumes: u32,
     /// After them a new session was tried.
     fell_back: bool,
-    /// Whether the last life ended by itself.
+    /// Whether the last life ended on its own.
     crashed: bool,
     /// Since when the present generation takes prompts, and whether it has done something that it
     /// was asked for.
@@ -73,7 +76,8 @@ pub struct Agent {
     buffered_until: Option<Now>,
     /// What is done about a context that becomes full.
     care: Care,
-    /// The generation whose session is empty and is told something first, in a turn of its own.
+    session: Session,
+    /// The generation whose session is empty and gets a first prompt in a separate turn.
     primes: Option<Generation>,
     turns: i64,
     lives: i64,
@@ -121,6 +125,7 @@ impl Agent {
             buffered: HashSet::new(),
             buffered_until: None,
             care,
+            session: Session::new(),
             primes: None,
             turns: 0,
             lives: 0,
@@ -170,7 +175,8 @@ impl Agent {
                 }
             }
             Input::Operator(word) => self.operator(now, word, &mut out),
-            Input::Emptied => self.care.emptied(),
+            Input::Change(change) => self.change_context(change),
+            Input::ModelChosen(model) => self.model_chosen(model),
             Input::Drain(drain) => self.drain(now, drain, &mut out),
             Input::StoreDegraded => self.degraded = true,
             Input::StoreOk => self.degraded = false,
@@ -195,25 +201,11 @@ impl Agent {
         }
     }
 
-    /// Returns what others may see.
+    /// Says whether messages are passed over because as many as may wait do.
+    /// [`Effect::Rescan`] asks for them again.
     #[must_use]
-    pub fn view(&self) -> View {
-        let turn = match &self.phase {
-            Phase::Turn(turn) => Some(turn),
-            Phase::Down | Phase::Starting { .. } | Phase::Idle { .. } | Phase::Parked => None,
-        };
-        View {
-            phase: self.phase_name(),
-            turn: turn.map(|turn| turn.id),
-            messages: turn.map_or_else(Vec::new, |turn| turn.message_ids()),
-            approvals: turn.map_or(0, |turn| turn.pending.len()),
-            waiting: self.queue.len(),
-            paused: self.paused,
-            draining: self.draining != Draining::No,
-            degraded: self.degraded,
-            needs_login: self.needs_login,
-            rate_limited: self.rate_limited,
-        }
+    pub fn passes_over(&self) -> bool {
+        self.overflow
     }
 
     /// Returns the generation of the runtime that there is.
@@ -222,21 +214,6 @@ impl Agent {
             Phase::Starting { generation, .. } | Phase::Idle { generation } => Some(*generation),
             Phase::Turn(turn) => Some(turn.generation),
             Phase::Down | Phase::Parked => None,
-        }
-    }
-
-    fn phase_name(&self) -> PhaseName {
-        match &self.phase {
-            Phase::Down => PhaseName::Down,
-            Phase::Starting { .. } => PhaseName::Starting,
-            Phase::Idle { .. } => PhaseName::Idle,
-            Phase::Turn(turn) => match turn.step {
-                Step::Taking(_) => PhaseName::Taking,
-                Step::Prompting => PhaseName::Prompting,
-                Step::Working => PhaseName::Working,
-                Step::Interrupting(_) => PhaseName::Interrupting,
-            },
-            Phase::Parked => PhaseName::Parked,
         }
     }
 
@@ -329,7 +306,7 @@ impl Agent {
                 let generation = *generation;
                 out.push(Effect::MissedDeadline { deadline: Deadline::Start, turn: None });
                 out.push(Effect::KillRuntime { generation });
-                self.start_failed(now, Cause::Theirs, out);
+                self.start_failed(now, EndedBy::Itself, out);
             }
             Phase::Turn(turn) if turn.deadline().is_some_and(|deadline| deadline <= now) => {
                 match turn.step.clone() {
@@ -368,19 +345,15 @@ impl Agent {
             self.finish_drain(out);
             return;
         }
-        if self.overflow && self.queue.is_empty() {
-            self.overflow = false;
-            out.push(Effect::Rescan);
-        }
+        self.between_turns(out);
         match &self.phase {
             Phase::Down if self.may_start() && is_over(self.start_after, now) => {
                 self.start(now, out);
             }
             // Before anything that waits (R0-07).
-            Phase::Idle { generation } if self.primes == Some(*generation) => {
+            Phase::Idle { generation } if self.primes == Some(*generation) && !self.degraded => {
                 let generation = *generation;
-                self.primes = None;
-                self.started(generation, out);
+                self.take_first_words(generation, out);
             }
             // Before what waits: the next turn may need the room.
             Phase::Idle { generation } if self.notes_are_due() => {
@@ -402,6 +375,11 @@ impl Agent {
             | Phase::Turn(_)
             | Phase::Parked => {}
         }
+        // At once: of those that come next none may be passed over before the others.
+        if self.overflow && self.queue.is_empty() {
+            self.overflow = false;
+            out.push(Effect::Rescan);
+        }
     }
 
     fn start(&mut self, now: Now, out: &mut Vec<Effect>) {
@@ -411,6 +389,7 @@ impl Agent {
         let fall_back = self.failed_resumes >= self.options.max_failed_resumes;
         self.fell_back |= fall_back;
         let with = if crashed_fresh || fall_back { StartWith::Fresh } else { StartWith::Resume };
+        let with = self.session.begins(with);
         self.start_after = None;
         self.proven = (None, false);
         // One that was under way has ended with the generation before.
@@ -442,7 +421,7 @@ impl Agent {
     /// Ends the open turn: the one place that emits [`Effect::EndTurn`].
     fn close(&mut self, now: Now, close: &Close, out: &mut Vec<Effect>) {
         let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
-        let (id, generation, notes) = (turn.id, turn.generation, turn.notes);
+        let (id, generation, notes) = (turn.id, turn.generation, turn.by == OpenedBy::Notes);
         let settle = turn.end(close.outcome.clone(), self.options.rules, out);
         let worked = settle.iter().any(|one| one.state != MessageState::Accepted);
         let returned = settle.iter().any(Settlement::returns_now);
@@ -460,6 +439,7 @@ impl Agent {
             self.phase = Phase::Idle { generation };
         }
         self.care_after((id, notes), &close.outcome, out);
+        self.size_after(now, &close.outcome, out);
         if returned && !matches!(self.phase, Phase::Parked) && self.draining == Draining::No {
             out.push(Effect::Rescan);
         }

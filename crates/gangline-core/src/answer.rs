@@ -2,8 +2,8 @@
 //! turn did; start at [`settle`].
 //!
 //! A send is the answer to a message if it names it, or goes to its target or its asker after the
-//! turn's last tool result that is not itself a send. A send that names one message of the turn is
-//! nobody else's answer. Where no send was the answer, the final text is relayed.
+//! turn's last tool result that is not itself a send. A send that names one message of the turn
+//! answers no other. If no send was the answer, the final text is relayed.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use crate::{
     id::MessageId,
     message::{MessageState, Origin},
     name::fold,
-    outcome::{By, Cause, Outcome},
+    outcome::{By, EndedBy, Outcome},
     time::WallMicros,
     words,
 };
 
-pub use tell::{Reason, Tell};
+pub use asker_notice::{AskerNotice, Reason};
 
-mod tell;
+mod asker_notice;
 
 /// The exact final text by which an agent says that no reply is needed.
 pub const NO_REPLY: &str = "NO_REPLY";
@@ -67,7 +67,7 @@ pub struct TurnMessage {
     pub in_reply_to: Option<MessageId>,
     /// How it came into the turn.
     pub how: How,
-    /// How many acts came before it; they cannot answer it. [`NOT_YET`]: it never reached the
+    /// How many actions came before it; they cannot answer it. [`NOT_YET`]: it never reached the
     /// runtime.
     pub joined: usize,
 }
@@ -85,7 +85,7 @@ pub enum Tool {
 
 /// One thing that a turn did, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Act {
+pub enum TurnAction {
     /// A block of the assistant's text.
     Text(String),
     /// A tool came back. In a recovered turn a recorded call counts as its result.
@@ -110,7 +110,7 @@ pub struct TurnLog {
     /// The turn's messages; may be none.
     pub messages: Vec<TurnMessage>,
     /// What it did.
-    pub acts: Vec<Act>,
+    pub actions: Vec<TurnAction>,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -120,7 +120,7 @@ pub struct TurnLog {
 pub struct Rules {
     /// Who replies.
     pub reply: ReplyMode,
-    /// After so many attempts that count a message is given up.
+    /// After this many attempts that count, a message is given up.
     pub max_attempts: i64,
 }
 
@@ -142,7 +142,7 @@ pub struct Settlement {
     /// The answer to send to the message's target (if it has one) and to record. Not redacted.
     pub relay: Option<String>,
     /// The one line that its asker is told.
-    pub tell: Option<Tell>,
+    pub tell: Option<AskerNotice>,
     /// It is not fed again before this time.
     pub not_before: Option<WallMicros>,
     /// Whether this attempt is one of the `max_attempts`.
@@ -172,7 +172,7 @@ impl Settlement {
         self
     }
 
-    fn telling(mut self, tell: Tell) -> Self {
+    fn with_notice(mut self, tell: AskerNotice) -> Self {
         self.tell = Some(tell);
         self
     }
@@ -191,16 +191,16 @@ pub fn settle(log: &TurnLog, rules: Rules) -> Vec<Settlement> {
         Outcome::Interrupted(By::Drain) => {
             returned(log, rules, &Return::uncounted(Reason::Drained))
         }
-        Outcome::Lost(Cause::Ours) => returned(log, rules, &Return::uncounted(Reason::TurnLost)),
-        Outcome::Lost(Cause::Theirs) => returned(log, rules, &Return::counted(Reason::TurnLost)),
+        Outcome::Lost(EndedBy::Us) => returned(log, rules, &Return::uncounted(Reason::TurnLost)),
+        Outcome::Lost(EndedBy::Itself) => returned(log, rules, &Return::counted(Reason::TurnLost)),
         Outcome::RateLimited(until) => {
             let back = Return::uncounted(Reason::RateLimited);
             let back = Return { not_before: Some(*until), ..back };
-            not_yet(log, returned(log, rules, &back), &Tell::RateLimited)
+            not_yet(log, returned(log, rules, &back), &AskerNotice::RateLimited)
         }
         Outcome::NeedsLogin => {
             let back = Return::uncounted(Reason::NeedsLogin);
-            not_yet(log, returned(log, rules, &back), &Tell::NeedsLogin)
+            not_yet(log, returned(log, rules, &back), &AskerNotice::NeedsLogin)
         }
     };
     for (message, settlement) in log.messages.iter().zip(&mut settled) {
@@ -209,7 +209,7 @@ pub fn settle(log: &TurnLog, rules: Rules) -> Vec<Settlement> {
             *settlement = give_back(message, rules, &Return::uncounted(Reason::NotSteered));
         }
     }
-    tell_once(log, &mut settled);
+    notify_once(log, &mut settled);
     settled
 }
 
@@ -221,11 +221,11 @@ enum ByTool {
 }
 
 fn by_tool(log: &TurnLog, message: &TurnMessage) -> ByTool {
-    let last_result = last_other_result(&log.acts);
+    let last_result = last_other_result(&log.actions);
     let mut found = ByTool::Nothing;
-    for (at, act) in log.acts.iter().enumerate().skip(message.joined) {
-        match act {
-            Act::Sent { to, in_reply_to } => {
+    for (at, action) in log.actions.iter().enumerate().skip(message.joined) {
+        match action {
+            TurnAction::Sent { to, in_reply_to } => {
                 let named = in_reply_to.filter(|id| log.messages.iter().any(|m| m.id == *id));
                 let late = last_result.is_none_or(|last| at > last);
                 let is_answer = match named {
@@ -236,12 +236,12 @@ fn by_tool(log: &TurnLog, message: &TurnMessage) -> ByTool {
                     return ByTool::Send;
                 }
             }
-            Act::NoReply { message: to } => {
+            TurnAction::NoReply { message: to } => {
                 if to.is_none_or(|id| id == message.id) {
                     found = ByTool::NoReply;
                 }
             }
-            Act::Text(_) | Act::ToolResult(_) => {}
+            TurnAction::Text(_) | TurnAction::ToolResult(_) => {}
         }
     }
     found
@@ -253,12 +253,12 @@ fn reaches(message: &TurnMessage, to: &str) -> bool {
 }
 
 /// Returns the place of the last tool result that is not itself a send.
-fn last_other_result(acts: &[Act]) -> Option<usize> {
+fn last_other_result(actions: &[TurnAction]) -> Option<usize> {
     let mut last = None;
     let mut sent = false;
-    for (at, act) in acts.iter().enumerate() {
-        match act {
-            Act::ToolResult(tool) => {
+    for (at, action) in actions.iter().enumerate() {
+        match action {
+            TurnAction::ToolResult(tool) => {
                 let is_send = match tool {
                     Tool::Send => true,
                     Tool::Shell => sent,
@@ -269,8 +269,8 @@ fn last_other_result(acts: &[Act]) -> Option<usize> {
                 }
                 sent = false;
             }
-            Act::Sent { .. } => sent = true,
-            Act::Text(_) | Act::NoReply { .. } => {}
+            TurnAction::Sent { .. } => sent = true,
+            TurnAction::Text(_) | TurnAction::NoReply { .. } => {}
         }
     }
     last
@@ -288,17 +288,17 @@ fn says_something(text: &str) -> bool {
     text.chars().any(|c| !c.is_control() && !c.is_whitespace())
 }
 
-fn final_text(acts: &[Act]) -> Option<FinalText> {
+fn final_text(actions: &[TurnAction]) -> Option<FinalText> {
     let mut blocks: Vec<&str> = Vec::new();
     let mut at = 0;
-    for (place, act) in acts.iter().enumerate().rev() {
-        match act {
-            Act::Text(text) if says_something(text) => {
+    for (place, action) in actions.iter().enumerate().rev() {
+        match action {
+            TurnAction::Text(text) if says_something(text) => {
                 at = at.max(place);
                 blocks.push(text.trim());
             }
-            Act::Text(_) => {}
-            Act::ToolResult(_) | Act::Sent { .. } | Act::NoReply { .. } => {
+            TurnAction::Text(_) => {}
+            TurnAction::ToolResult(_) | TurnAction::Sent { .. } | TurnAction::NoReply { .. } => {
                 if !blocks.is_empty() {
                     break;
                 }
@@ -310,7 +310,7 @@ fn final_text(acts: &[Act]) -> Option<FinalText> {
 }
 
 fn completed(log: &TurnLog, rules: Rules) -> Vec<Settlement> {
-    let text = final_text(&log.acts);
+    let text = final_text(&log.actions);
     let home = log.messages.iter().find(|message| message.how == How::Woke).map(place);
     let mut relayed = HashSet::new();
     log.messages
@@ -374,7 +374,7 @@ fn silent(log: &TurnLog, rules: Rules, message: &TurnMessage) -> Settlement {
     match message.how {
         How::Woke if home == Some(place(message)) => Settlement::new(message, MessageState::Failed)
             .because(Reason::Silent)
-            .telling(Tell::Failed(Reason::Silent)),
+            .with_notice(AskerNotice::Failed(Reason::Silent)),
         How::Woke | How::Steered => give_back(message, rules, &Return::counted(Reason::Elsewhere)),
         How::Read if message.attempt > 1 => {
             Settlement::new(message, MessageState::NoReply).because(Reason::ReadTwice)
@@ -389,7 +389,7 @@ fn failed(log: &TurnLog, reason: &Reason) -> Vec<Settlement> {
         if message.in_reply_to.is_some() {
             failed
         } else {
-            failed.telling(Tell::Failed(reason.clone()))
+            failed.with_notice(AskerNotice::Failed(reason.clone()))
         }
     };
     log.messages.iter().map(fail).collect()
@@ -419,7 +419,7 @@ fn returned(log: &TurnLog, rules: Rules, back: &Return) -> Vec<Settlement> {
             let answered =
                 Settlement::new(message, MessageState::Answered).because(back.reason.clone());
             let owes = message.in_reply_to.is_none();
-            if owes { answered.telling(Tell::TurnLost) } else { answered }
+            if owes { answered.with_notice(AskerNotice::TurnLost) } else { answered }
         }
         ByTool::NoReply => {
             Settlement::new(message, MessageState::NoReply).because(Reason::SaidByTool)
@@ -431,10 +431,10 @@ fn returned(log: &TurnLog, rules: Rules, back: &Return) -> Vec<Settlement> {
 
 /// Settles a turn that the backend refused for now: what is owed an answer waits, and its asker hears
 /// why.
-fn not_yet(log: &TurnLog, settled: Vec<Settlement>, why: &Tell) -> Vec<Settlement> {
+fn not_yet(log: &TurnLog, settled: Vec<Settlement>, why: &AskerNotice) -> Vec<Settlement> {
     let tell = |(message, settled): (&TurnMessage, Settlement)| {
         let waits = settled.state == MessageState::Accepted && message.in_reply_to.is_none();
-        if waits { settled.telling(why.clone()) } else { settled }
+        if waits { settled.with_notice(why.clone()) } else { settled }
     };
     log.messages.iter().zip(settled).map(tell).collect()
 }
@@ -442,8 +442,8 @@ fn not_yet(log: &TurnLog, settled: Vec<Settlement>, why: &Tell) -> Vec<Settlemen
 fn give_back(message: &TurnMessage, rules: Rules, back: &Return) -> Settlement {
     if back.counts && message.attempt >= rules.max_attempts {
         let dead = Settlement::new(message, MessageState::DeadLetter).because(back.reason.clone());
-        let tell = Tell::DeadLetter { attempts: message.attempt };
-        return if message.in_reply_to.is_some() { dead } else { dead.telling(tell) };
+        let tell = AskerNotice::DeadLetter { attempts: message.attempt };
+        return if message.in_reply_to.is_some() { dead } else { dead.with_notice(tell) };
     }
     Settlement {
         not_before: back.not_before,
@@ -453,7 +453,7 @@ fn give_back(message: &TurnMessage, rules: Rules, back: &Return) -> Settlement {
 }
 
 /// Keeps one line of a kind for each asker in each place.
-fn tell_once(log: &TurnLog, settled: &mut [Settlement]) {
+fn notify_once(log: &TurnLog, settled: &mut [Settlement]) {
     let mut told = HashSet::new();
     for (message, settlement) in log.messages.iter().zip(settled) {
         if let Some(tell) = &settlement.tell

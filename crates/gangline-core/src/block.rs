@@ -1,4 +1,4 @@
-//! What a model says, block by block, in the form that is the same for every backend (R0-18).
+//! A model's message, block by block, in one form for every backend (R0-18).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

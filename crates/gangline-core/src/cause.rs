@@ -1,4 +1,5 @@
-//! What one request may cost: the budget of turns of a root cause, and what is said at its limit.
+//! The budget of one request: how many turns may follow from a root cause, and the notice at its
+//! limit.
 //!
 //! A root cause is a message that no agent caused. All turns that follow from it, of all agents,
 //! are counted in one row of the store; this module judges that row and words what people read of
@@ -140,7 +141,7 @@ fn lasted(time: Duration) -> String {
 /// Returns the message that the line names, if its whole text is `go on m12`.
 #[must_use]
 pub fn parse_go_on(text: &str) -> Option<MessageId> {
-    let text = text.trim().trim_end_matches(['.', '!']).to_ascii_lowercase();
+    let text = text.trim().trim_end_matches(['.', ',', '!', '?']).to_ascii_lowercase();
     let mut words = text.split_whitespace();
     let said = [words.next()?, words.next()?, words.next()?];
     match (said, words.next()) {

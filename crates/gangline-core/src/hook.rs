@@ -1,4 +1,4 @@
-//! What programs outside are told of an agent: by a hook that is run, or by a webhook.
+//! An agent's events for programs outside: for a hook or a webhook.
 
 use crate::words;
 

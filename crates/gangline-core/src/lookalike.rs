@@ -1,5 +1,5 @@
-//! What a text looks like: characters that are drawn alike are one, marks and what shows nothing
-//! are left out, case is folded.
+//! A text's skeleton for comparison by appearance: similar characters become one, marks and
+//! invisible characters are removed, case is folded.
 //!
 //! For comparing with the few words of our own headings only, so the table has those letters and no
 //! others. Its rows follow Unicode's table of confusable characters (UTS 39); a test compares them.

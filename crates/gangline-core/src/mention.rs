@@ -1,4 +1,4 @@
-//! Who a line is for, and the prompt that is made of it.
+//! Mentions: which agent a line is for, and the prompt made from it.
 //!
 //! A line addresses an agent by `@nick` or `@short-name` anywhere, or by either of them with `:` or
 //! `,` behind it at its start, or at the start of one of its lines if it is a message of several
@@ -53,7 +53,7 @@ pub fn strip(text: &str, agents: &[&AgentName]) -> String {
     }
 }
 
-/// What became of a line that was meant for somebody whom nobody is called.
+/// What a line addressed to an unknown name was meant for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unheard<'a> {
     /// An agent is called nearly so.
@@ -63,7 +63,7 @@ pub enum Unheard<'a> {
         /// Who may have been meant.
         meant: &'a AgentName,
     },
-    /// Nobody is called so, or nearly so.
+    /// No agent has this name or a similar one.
     Nobody {
         /// What was written.
         said: String,

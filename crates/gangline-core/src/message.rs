@@ -1,4 +1,4 @@
-//! What a durable message is: where it came from, who speaks, and what became of it.
+//! A durable message: its source, its author and its state.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ words! {
 }
 
 impl MessageState {
-    /// Returns whether nothing more will happen to the message by itself.
+    /// Returns whether the message has reached its final state.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         match self {
@@ -48,7 +48,7 @@ impl MessageState {
 
     /// Returns what became of a message, for people: `m42 was answered already`.
     #[must_use]
-    pub fn told(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Accepted => "waits",
             Self::InTurn => "is in an open turn",
@@ -65,7 +65,7 @@ impl MessageState {
 }
 
 words! {
-    /// Why a prompt exists: the glossary's `PromptSource`.
+    /// Why a prompt exists.
     Origin, "message origin" {
         /// A line in a channel that names the agent.
         Mention = "mention",
@@ -91,7 +91,7 @@ words! {
 words! {
     /// How far somebody is trusted (design: Trust), lowest first.
     Tier, "tier" {
-        /// Nobody known; may be read, starts no turn.
+        /// Somebody unknown; lines can be read, but start no turn.
         Stranger = "stranger",
         /// An agent of this installation.
         Agent = "agent",

@@ -1,4 +1,4 @@
-//! How far two short words are apart: what somebody may have meant who mistyped one.
+//! The distance between two short words, to guess what a mistyped one meant.
 
 /// Longer words are not compared: nobody mistypes a word of ours that long.
 const COMPARED_MAX: usize = 64;

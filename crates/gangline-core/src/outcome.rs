@@ -32,14 +32,14 @@ impl By {
     }
 }
 
-/// Whose doing the end of a runtime was. What we caused counts neither for the circuit breaker nor
-/// as an attempt.
+/// By whom a runtime was ended. What we ended counts neither for the circuit breaker nor as an
+/// attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub enum EndedBy {
     /// We stopped it, or the prompt had not been given yet.
-    Ours,
-    /// It ended by itself.
-    Theirs,
+    Us,
+    /// It ended, and nobody had asked it to.
+    Itself,
 }
 
 /// The one end of a turn.
@@ -58,7 +58,7 @@ pub enum Outcome {
     /// No sign of life within the watchdog's time.
     TimedOut,
     /// The runtime, or the daemon, was gone before the end.
-    Lost(Cause),
+    Lost(EndedBy),
 }
 
 impl Outcome {

@@ -1,5 +1,5 @@
-//! Nobody is met with silence: whose line still waits, when its author is told why, and how often
-//! somebody is told at most. Start at [`Patience`].
+//! Notices about waiting lines: when an author learns why a line waits, and how many notices a
+//! person gets at most. Start at [`Patience`].
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -13,11 +13,11 @@ use crate::{id::MessageId, name::fold, time::Now};
 pub const REASON_AFTER: Duration = Duration::from_millis(1_500);
 /// A line that still waits in the queue by then gets its position.
 pub const POSITION_AFTER: Duration = Duration::from_secs(10);
-/// So many reasons and positions somebody is told within a [`MINUTE`].
+/// The most notices with reasons and positions that a person gets within a [`MINUTE`].
 pub const REASONS_A_MINUTE: usize = 5;
 /// The window of [`REASONS_A_MINUTE`].
 pub const MINUTE: Duration = Duration::from_secs(60);
-/// A stranger is told at most once in this time that they start nothing.
+/// A stranger gets the notice that only members may prompt at most once in this time.
 pub const STRANGER_EVERY: Duration = Duration::from_secs(60 * 60);
 /// So many lines are watched; those beyond get no reason.
 pub const WATCHED_MAX: usize = 256;
@@ -41,9 +41,9 @@ pub enum Owed {
 pub struct Waiting {
     /// Its message.
     pub message: MessageId,
-    /// Who is told: a nick.
+    /// The recipient's nick.
     pub nick: String,
-    /// Where they are told: a channel or that nick.
+    /// The place of the notice: a channel or that nick.
     pub place: String,
 }
 

@@ -1,4 +1,4 @@
-//! Permission for one tool call: the easy ones decided here, the rest by a human.
+//! Permission for one tool call: clear cases are decided here, the rest by a human.
 
 use crate::words;
 
@@ -30,7 +30,7 @@ const OWN_SERVERS: &[&str] = &["gangline", "hyperhive"];
 
 /// What is to be done about a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum Permit {
     /// Let it run.
     Allow,
     /// Ask a human.
@@ -101,16 +101,16 @@ impl Policy {
 
     /// Returns what is to be done about a call of this tool.
     #[must_use]
-    pub fn verdict(&self, tool: &str) -> Verdict {
+    pub fn permit(&self, tool: &str) -> Permit {
         if is_own(tool) || self.list.iter().any(|allowed| covers(allowed, tool)) {
-            return Verdict::Allow;
+            return Permit::Allow;
         }
         match self.mode {
-            Permissions::Bypass => Verdict::Allow,
-            Permissions::Ask => Verdict::Ask,
+            Permissions::Bypass => Permit::Allow,
+            Permissions::Ask => Permit::Ask,
             Permissions::Allowlist => {
                 let tool: String = tool.chars().filter(|c| !c.is_control()).take(80).collect();
-                Verdict::Deny(format!("{tool} is not on this agent's list of allowed tools"))
+                Permit::Deny(format!("{tool} is not on this agent's list of allowed tools"))
             }
         }
     }

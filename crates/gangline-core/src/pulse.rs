@@ -1,5 +1,5 @@
-//! Signs of life of an open turn: the typing mark, which clients drop if it is not renewed, and a
-//! line about what is being done. Start at [`Pulse`].
+//! Signs of activity of an open turn: the typing indicator, which clients drop if it is not
+//! renewed, and a line about the current work. Start at [`Pulse`].
 
 use std::time::Duration;
 

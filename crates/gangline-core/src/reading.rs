@@ -1,4 +1,4 @@
-//! Which files an agent's tools may read: those of its folder unasked, those of the installation and
+//! Files that an agent's tools may read: those in its folder unasked, those of the installation and
 //! credentials never, all others if somebody allows it.
 //!
 //! Pure: paths come absolute and with links resolved; who resolves them is the adapter, see
@@ -6,7 +6,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::permission::{Permissions, Policy, Verdict};
+use crate::permission::{Permissions, Permit, Policy};
 
 /// Told to the model when a file is closed to it.
 pub const CLOSED: &str = "refused: the file belongs to the Gangline installation or holds credentials; \
@@ -77,13 +77,13 @@ impl Policy {
     /// Under `ask`, a tool that only looks runs unasked inside only. Under `allowlist` and `bypass`
     /// the owner has said that it may look everywhere; what is closed is closed in every mode.
     #[must_use]
-    pub fn on_file(&self, tool: &str, access: Access) -> Verdict {
-        let verdict = self.verdict(tool);
-        match (access, self.mode(), verdict) {
-            (Access::Closed, ..) => Verdict::Deny(CLOSED.to_owned()),
-            (Access::Around, ..) => Verdict::Deny(AROUND.to_owned()),
-            (Access::Outside, Permissions::Ask, Verdict::Allow) => Verdict::Ask,
-            (Access::Outside | Access::Inside, _, verdict) => verdict,
+    pub fn on_file(&self, tool: &str, access: Access) -> Permit {
+        let permit = self.permit(tool);
+        match (access, self.mode(), permit) {
+            (Access::Closed, ..) => Permit::Deny(CLOSED.to_owned()),
+            (Access::Around, ..) => Permit::Deny(AROUND.to_owned()),
+            (Access::Outside, Permissions::Ask, Permit::Allow) => Permit::Ask,
+            (Access::Outside | Access::Inside, _, permit) => permit,
         }
     }
 }

@@ -2,10 +2,10 @@
 //! it. A text that was recorded but never sent is no answer; sends and `no_reply` by tool count.
 
 use crate::{
-    answer::{Act, Rules, Settlement, TurnLog, TurnMessage, settle},
+    answer::{Rules, Settlement, TurnAction, TurnLog, TurnMessage, settle},
     id::{MessageId, TurnId},
     message::MessageState,
-    outcome::{Cause, Outcome},
+    outcome::{EndedBy, Outcome},
 };
 
 /// A line that a turn sent by tool.
@@ -25,7 +25,7 @@ pub struct LostTurn {
     /// Its messages, still `in_turn`.
     pub messages: Vec<TurnMessage>,
     /// What it did, in order; a recorded tool call counts as its result.
-    pub acts: Vec<Act>,
+    pub actions: Vec<TurnAction>,
     /// Every line that it sent, in order.
     pub sent: Vec<SentLine>,
 }
@@ -55,8 +55,8 @@ pub struct Quote {
 /// Returns what becomes of a turn that an earlier daemon left open.
 #[must_use]
 pub fn recover(lost: LostTurn, rules: Rules) -> Recovery {
-    let LostTurn { turn, messages, acts, sent } = lost;
-    let log = TurnLog { messages, acts, outcome: Outcome::Lost(Cause::Theirs) };
+    let LostTurn { turn, messages, actions, sent } = lost;
+    let log = TurnLog { messages, actions, outcome: Outcome::Lost(EndedBy::Itself) };
     let settle = settle(&log, rules);
     let quote = settle
         .iter()

@@ -1,4 +1,4 @@
-//! The one point where secrets are masked: what the store, the outbox and the transcripts take is
+//! The only place where secrets are masked: the store, the outbox and the transcripts take
 //! [`Redacted`], and only a [`Redactor`] makes one from foreign text.
 //!
 //! Three kinds of secrets are found: *known values* (given at start), *key shapes* (recognised by

@@ -1,4 +1,4 @@
-//! Rules: what a person has allowed for good, and what an approval offers to make a rule of.
+//! Rules: what a person has allowed permanently, and which rules an approval offers to make.
 //!
 //! Pure. A command is not matched as text. The caller parses it into simple commands, and each of
 //! them needs a rule. No rule covers a command that cannot be parsed for certain

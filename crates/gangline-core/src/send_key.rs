@@ -1,4 +1,4 @@
-//! The key of something said: what makes it the same rows when it is said again.
+//! The key of a send: a repeated send with the same key makes no new rows.
 
 use std::fmt;
 

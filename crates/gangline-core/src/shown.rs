@@ -1,4 +1,4 @@
-//! Foreign text made fit to be shown: what a reader cannot see is written out, as `<U+202E>`.
+//! Foreign text made safe to show: invisible characters are written out, as `<U+202E>`.
 //!
 //! Three forms are exact, for what somebody decides on or recognises somebody by: [`code`] (a
 //! command on one line), [`lines`] (the same on its own lines) and [`label`] (names, headings,

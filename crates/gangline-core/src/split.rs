@@ -12,7 +12,7 @@ pub const LINES_MAX: usize = 12;
 pub enum Joint {
     /// It is another line of the text.
     Anew,
-    /// It goes on the line before it, which was too long and was cut inside a word.
+    /// It continues the line before it, which was too long and was cut inside a word.
     Word,
     /// The same, cut at a space, which is left out of both.
     Space,

@@ -1,4 +1,4 @@
-//! The two times that reach the core, always as arguments: one to wait by, one to write down.
+//! The core's two kinds of time, always arguments: one for waiting, one for recording.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Who may do what to an agent (design: Trust).
+//! Trust: who may do what to an agent (design: Trust).
 
 use crate::message::{Principal, Tier};
 

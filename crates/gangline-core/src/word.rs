@@ -20,7 +20,7 @@ pub trait Word: Copy + Eq + fmt::Display + FromStr<Err = WordError> + 'static {
     fn as_str(self) -> &'static str;
 }
 
-/// A word that is none of the expected ones.
+/// A word that is not one of the expected ones.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a known {what}")]
 pub struct WordError {

@@ -1,5 +1,5 @@
-//! Room words: what people say to an agent on a line that is no prompt, and what they may have
-//! meant when they mistyped one. The mention is stripped before ([`crate::mention`]).
+//! Room words: the commands that people say to an agent on a line, and guesses at mistyped ones.
+//! The mention is stripped before ([`crate::mention`]).
 //!
 //! A line is a room word only if its whole text is the word and its argument. Start at [`read`].
 
@@ -12,14 +12,14 @@ use crate::{
     near, shown,
 };
 
-/// A line that begins like a decision is a near miss for so long after an approval was closed.
+/// How long after an approval was closed a line that begins like a decision is a near miss.
 pub const LATELY: std::time::Duration = std::time::Duration::from_secs(10 * 60);
-/// So much of a line that was not understood is quoted, in characters.
+/// The most that is quoted of a line that was not understood, in bytes.
 const QUOTED_MAX: usize = 40;
 
 /// What an operator says to an agent on a line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum OperatorWord {
+pub enum RoomWord {
     /// `help`: which words there are. Anybody who may prompt may ask.
     Help,
     /// `status`: what it does now. Anybody who may prompt may ask.
@@ -51,7 +51,7 @@ pub enum OperatorWord {
     Compact,
 }
 
-impl OperatorWord {
+impl RoomWord {
     /// Returns the text as an operator's word, if it is nothing else; case does not matter, and
     /// neither do the marks that end a sentence.
     #[must_use]
@@ -95,7 +95,7 @@ pub enum Asked {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reading {
     /// A word.
-    Word(OperatorWord),
+    Word(RoomWord),
     /// A decision about an approval, in the words of [`approval::parse`].
     Decision(String),
     /// No word, but somebody may have meant one: it is answered, and is no prompt.
@@ -161,7 +161,7 @@ const DECIDING: &[&str] = &["yes", "no", "ok", "approve", "deny"];
 /// was open (`asked`), those that begin like a decision.
 #[must_use]
 pub fn read(text: &str, asked: Asked) -> Reading {
-    if let Some(word) = OperatorWord::parse(text) {
+    if let Some(word) = RoomWord::parse(text) {
         return Reading::Word(word);
     }
     let decision = decision(text);
@@ -264,7 +264,7 @@ fn message(word: &str) -> Option<MessageId> {
     is_number(word).then(|| word.trim_start_matches(['m', '#']).parse().ok().map(MessageId))?
 }
 
-/// What is told to somebody who said something that is no word.
+/// The reply to a line that is not a room word.
 #[derive(Debug, Clone, Copy)]
 pub struct Reply<'a> {
     /// What they said.
@@ -278,7 +278,7 @@ pub struct Reply<'a> {
 }
 
 impl Reply<'_> {
-    /// Returns what somebody is told who may have meant a word.
+    /// Returns the reply to a near miss.
     #[must_use]
     pub fn missed(self, miss: &Miss) -> String {
         let (said, to) = (Quoted(self.said), self.to);
@@ -286,8 +286,8 @@ impl Reply<'_> {
             (Miss::Word(word), _) => {
                 let what = if word == STOP { ", which ends my turn" } else { "" };
                 format!(
-                    "I know no {said}; did you mean `{to}{word}`{what}? I have done nothing with \
-                     it. {LIST}"
+                    "I do not know {said}; did you mean `{to}{word}`{what}? I have done nothing. \
+                     {LIST}"
                 )
             }
             (Miss::Decision, [number, ..]) => format!(
@@ -298,7 +298,7 @@ impl Reply<'_> {
         }
     }
 
-    /// Returns what somebody is told whose bare `yes` or `no` finds nothing to decide.
+    /// Returns the reply to a bare `yes` or `no` that finds nothing to decide.
     #[must_use]
     pub fn nothing_to_decide(self) -> String {
         let said = Quoted(self.said);
@@ -307,13 +307,12 @@ impl Reply<'_> {
             None => "no approval is open".to_owned(),
         };
         format!(
-            "{why}, so {said} decides nothing. If it was meant as a prompt, write a sentence that \
-             begins with another word"
+            "{why}, so {said} decides nothing. If you meant a prompt, begin it with another word"
         )
     }
 }
 
-/// All words in one line, for those who missed one.
+/// All words in one line, for replies to near misses.
 pub const LIST: &str = "My words: help, status, queue, cancel mN, stop, show N, more, yes N, yes N \
      always, no N REASON, go on mN, pause, resume, model, compact, new session, stand down. Anything \
      else is a prompt";
@@ -327,30 +326,38 @@ pub fn help(name: &str) -> Vec<String> {
             "Say `@{name}` and what you want done: that is a prompt. A line with only one of these \
              words is a command instead:"
         ),
-        "status: what I do | queue: what waits for me | cancel m42: take back message m42 (yours; \
-         an owner any)"
+        "status: what I do | queue: waiting messages | cancel m42: cancel message m42 (your own; \
+         owners any)"
             .to_owned(),
         "show 5: all of approval 5 | more: the next page | yes 5, no 5 REASON: decide it (owner; \
          also approve 5, deny 5) | yes 5 always: allow it now and later without asking (owner)"
             .to_owned(),
-        "stop: end my turn | pause, resume: hold new turns, continue | compact, new session: \
+        "stop: end my turn | pause, resume: begin no new turns, continue | compact, new session: \
          shorten or empty my context | model NAME: change my model (owner)"
             .to_owned(),
-        "stand down: I start nothing in this room until a person mentions me here again (owner) | \
-         go on m42: continue what is held of m42 (owner)"
+        "stand down: I ignore agents in this room until a person mentions me here again (owner) \
+         | go on m42: let the held messages of m42's request continue (owner)"
             .to_owned(),
     ]
 }
 
-/// Something that was said, fit to be shown in a line.
+/// A quoted text, safe to show in a line.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.trim();
-        let cut: String = text.chars().take(QUOTED_MAX).collect();
-        let more = if cut.len() < text.len() { "…" } else { "" };
-        write!(f, "`{}{more}`", shown::label(&cut))
+        let mut quoted = String::new();
+        for c in text.chars() {
+            // A hidden character is written out, and is longer then.
+            let one = shown::label(c.encode_utf8(&mut [0; 4]));
+            if quoted.len() + one.len() > QUOTED_MAX {
+                quoted.push('…');
+                break;
+            }
+            quoted.push_str(&one);
+        }
+        write!(f, "`{quoted}`")
     }
 }
 

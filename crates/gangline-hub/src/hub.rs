@@ -10,8 +10,8 @@ use gangline_core::{AgentName, Tier};
 use gangline_irc::server::{access::Access, store::HistoryStore};
 use gangline_os::{
     CancellationToken,
+    change_notice::ChangeNotice,
     clock::SharedClock,
-    doorbell::Doorbell,
     failpoint, fsio,
     lock::{FileLock, LockError},
     notify::{self, Word},
@@ -195,9 +195,9 @@ pub async fn run(
         ircd.as_ref().map_or(options.irc_elsewhere.clone(), |ircd| ircd.address().to_string());
     let listening = Listening { irc, owner };
     let Plan { kept, accounts, access } = plan(&listening)?;
-    let bell_path = paths.doorbell("hub");
-    let bell =
-        Doorbell::bind(&bell_path).map_err(|source| HubError::State { path: bell_path, source })?;
+    let notice_path = paths.change_notice("hub");
+    let changes = ChangeNotice::bind(&notice_path)
+        .map_err(|source| HubError::State { path: notice_path, source })?;
     let history = ircd.as_ref().map(Ircd::store);
     let setter = ircd.as_ref().map(Ircd::access);
     register(&paths, history.as_deref(), &accounts).await?;
@@ -213,7 +213,7 @@ pub async fn run(
         &options,
         (store.clone(), begun),
         listening,
-        (reconciler, bell),
+        (reconciler, changes),
         (history, setter),
     );
     told(&watch.listening, &Progress::Listening);

@@ -28,7 +28,7 @@ mod slot;
 #[cfg(test)]
 mod tests;
 
-/// How long a daemon may take to end: its own budgets are 20 s for the turn and a kill ladder.
+/// How long a daemon may take to end: its own budgets are 20 s for the turn and a kill policy.
 pub const DRAIN_BUDGET: Duration = Duration::from_secs(75);
 /// How often to look while something is about to change, while there are daemons that are not our
 /// children, and else.

@@ -321,7 +321,7 @@ pub enum LinkEvent {
         /// The server's words.
         why: String,
     },
-    /// We have left the channel, by our own wish or the server's.
+    /// We have left the channel, by our own decision or the server's.
     Parted {
         /// Which.
         channel: ChannelName,

@@ -5,7 +5,7 @@
 //! bounded queues (`connection`). What must not be lost goes to a [`store::HistoryStore`] first, in
 //! order, many lines at once (`flight`); the echo and the delivery follow the commit. The server
 //! knows nothing of agents and turns: who somebody is comes from a [`trust::Trust`]. It binds
-//! loopback only, and a unix socket for the programs of its own user (`doors`), and speaks no TLS.
+//! loopback only, and a unix socket for the programs of its own user (`listeners`), and speaks no TLS.
 //! Start at [`Server::bind`].
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use config::{BindError, ServerConfig};
-use doors::Doors;
+use listeners::Listeners;
 use state::State;
 use store::HistoryStore;
 use trust::Trust;
@@ -27,12 +27,13 @@ pub mod config;
 mod connection;
 mod crowd;
 mod delivery;
-mod doors;
 pub mod events;
 mod flight;
 mod framing;
+mod history_reply;
 mod http;
 mod intake;
+mod listeners;
 pub mod memory;
 mod outgoing;
 mod paced;
@@ -46,7 +47,6 @@ mod seldom;
 mod state;
 pub mod store;
 mod stream;
-mod telling;
 mod throttle;
 mod timestamp;
 mod trouble;
@@ -55,7 +55,7 @@ pub mod unkept;
 
 /// The server with its listening sockets.
 pub struct Server {
-    doors: Doors,
+    listeners: Listeners,
     state: State,
 }
 
@@ -71,14 +71,14 @@ impl Server {
         store: Arc<dyn HistoryStore>,
         trust: Arc<dyn Trust>,
     ) -> Result<Self, BindError> {
-        let doors = Doors::open(&config)?;
-        Ok(Self { doors, state: State::new(config, store, trust) })
+        let listeners = Listeners::open(&config)?;
+        Ok(Self { listeners, state: State::new(config, store, trust) })
     }
 
     /// Returns the address that is listened on, with the real port.
     #[must_use]
     pub fn address(&self) -> std::net::SocketAddr {
-        self.doors.address()
+        self.listeners.address()
     }
 
     /// Serves until `stop` is cancelled: then lines on their way to the store are committed and
@@ -87,6 +87,6 @@ impl Server {
     /// Not cancel-safe: dropped, it closes all connections at once and leaves what was not
     /// committed unanswered (its senders have had no echo).
     pub async fn run(self, stop: CancellationToken) {
-        run::run(self.doors, self.state, stop).await;
+        run::run(self.listeners, self.state, stop).await;
     }
 }

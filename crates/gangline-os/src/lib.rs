@@ -1,4 +1,4 @@
-//! The operating system's leaf: processes, tasks, clock, paths, locks, doorbell.
+//! The operating system's leaf: processes, tasks, clock, paths, locks, change notices.
 //!
 //! The only place that spawns a process, a thread or a task, reads the clock or looks into
 //! `/proc`. It knows nothing of agents, IRC or storage. Start at [`process`] and [`task`].
@@ -7,16 +7,15 @@
 //! descriptions have the plain fallbacks that their documentation names.
 
 mod address;
+pub mod change_notice;
 pub mod clock;
 pub mod dial;
-pub mod doorbell;
 pub mod exact;
 pub mod failpoint;
 pub mod fsio;
 pub mod lines;
 pub mod listen;
 pub mod lock;
-pub mod mark;
 pub mod mcp;
 pub mod notify;
 pub mod paths;
@@ -24,6 +23,7 @@ pub mod peer;
 pub mod proc;
 pub mod process;
 pub mod reader;
+pub mod run_id;
 pub mod secret;
 pub mod signals;
 pub mod task;

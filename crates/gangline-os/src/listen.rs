@@ -96,7 +96,7 @@ impl Drop for PrivateListener {
 fn make_room(path: &Path) -> io::Result<()> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     if !found.file_type().is_socket() {
-        let text = format!("{} is there already and is no socket", path.display());
+        let text = format!("{} exists and is not a socket", path.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
     }
     match dial(path, LIVES_WITHIN) {

@@ -1,4 +1,4 @@
-//! Paths: where configuration, state, sockets and bells are. One resolver for everybody (R0-48).
+//! Paths: where configuration, state, sockets and change notices are. One resolver for everybody (R0-48).
 //!
 //! Pure but for one look for `agents.yaml`: makes no folder. Start at [`Paths::resolve`].
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::doorbell;
+use crate::change_notice;
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +17,7 @@ mod tests;
 pub struct Paths {
     /// The configuration: `agents.yaml`. It need not exist.
     pub config_file: PathBuf,
-    /// The state folder: database, agents' folders, locks, bells.
+    /// The state folder: database, agents' folders, locks, change notices.
     pub state: PathBuf,
     /// The folder of control sockets.
     pub runtime: PathBuf,
@@ -136,11 +136,11 @@ impl Paths {
         irc_socket(&self.state)
     }
 
-    /// Returns the bell of an agent's daemon, or of the `hub`. Never longer than a socket's address
+    /// Returns the socket for change notices of an agent's daemon, or of the `hub`. Never longer than a socket's address
     /// may be, as long as the state folder itself leaves 22 bytes.
     #[must_use]
-    pub fn doorbell(&self, name: &str) -> PathBuf {
-        doorbell::short(&self.state.join("bells").join(format!("{}.bell", file_name(name))))
+    pub fn change_notice(&self, name: &str) -> PathBuf {
+        change_notice::short(&self.state.join("bells").join(format!("{}.bell", file_name(name))))
     }
 
     /// Returns the control socket of an agent's daemon.

@@ -1,4 +1,4 @@
-//! Child processes: explicit environment and folder, a process group of their own, a kill ladder.
+//! Child processes: explicit environment and folder, a process group of their own, a kill policy.
 //!
 //! The only place that starts a program. What a child's output means is nobody's business here.
 //! Start at [`spawn`]; the end is [`Child::end`].
@@ -17,7 +17,7 @@ use nix::unistd::{Pid, getpgrp, getpid, getsid, setsid};
 use thiserror::Error;
 use tokio::process::Command;
 
-pub use child::{Child, Exit, Ladder};
+pub use child::{Child, Exit, KillPolicy};
 pub use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 mod adopted;
@@ -259,7 +259,7 @@ pub fn find_on_path(name: &Path, path: &OsStr, cwd: &Path) -> Option<PathBuf> {
 }
 
 /// Returns what of our own environment every child may have: `PATH HOME USER LOGNAME SHELL LANG
-/// LC_* TZ TERM TMPDIR XDG_* SSL_CERT_*`. Keys, tokens and marks are never among it.
+/// LC_* TZ TERM TMPDIR XDG_* SSL_CERT_*`. Keys, tokens and run ids are never among it.
 #[must_use]
 pub fn base_env() -> Vec<(OsString, OsString)> {
     std::env::vars_os().filter(|(key, _)| key.to_str().is_some_and(is_base)).collect()
@@ -289,7 +289,7 @@ pub fn is_identity(name: &OsStr) -> bool {
         "NODE_OPTIONS",
     ];
     let name = name.to_string_lossy();
-    name.starts_with("GT_") || name == crate::mark::RUN_MARK || NAMES.contains(&name.as_ref())
+    name.starts_with("GT_") || name == crate::run_id::RUN_ID || NAMES.contains(&name.as_ref())
 }
 
 /// Makes the calling process the leader of a session of its own, away from any terminal. Fine when

@@ -13,8 +13,8 @@ mod modes;
 mod permit;
 mod recipe;
 mod session;
+mod turn_result;
 mod update;
-mod verdict;
 mod wire;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -32,7 +32,7 @@ use crate::{
     Capabilities, Mode, Runtime, RuntimeError, Session, SessionFilter, SessionHandle, StartOptions,
 };
 
-/// A stopped program has gone through its ladder within this.
+/// A stopped program has ended, killed if need be, within this.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
 
 /// The adapter; see the module.

@@ -14,8 +14,8 @@ mod mcp;
 mod per_turn;
 mod permit;
 mod sessions;
+mod turn_result;
 mod turns;
-mod verdict;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -30,7 +30,7 @@ use crate::{
 };
 
 const NAME: &str = "claude";
-/// A stopped program has gone through its ladder within this.
+/// A stopped program has ended, killed if need be, within this.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
 
 const CAN: Capabilities = Capabilities {

@@ -13,8 +13,8 @@ mod list;
 mod login;
 mod permit;
 mod thread;
+mod turn_result;
 mod turns;
-mod verdict;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -30,7 +30,7 @@ use crate::{
 const NAME: &str = "codex";
 /// The name under which the daemon's tools may be offered elsewhere as a tool server.
 const SERVER: &str = "gangline";
-/// A stopped program has gone through its ladder within this.
+/// A stopped program has ended, killed if need be, within this.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
 
 const CAN: Capabilities = Capabilities {

@@ -21,13 +21,14 @@ pub mod toolserver;
 
 pub use event::{ApprovalAsk, AssistantMessage, FailureKind, RuntimeEvent, TurnResult, Usage};
 pub use gangline_core::{block::Block, permission::Permissions};
+pub use gangline_mcp::ToolSpec;
 pub use gangline_os::mcp::{McpPlace, McpServer};
 pub use options::{
     Capabilities, Mode, SESSION_VARIABLE, SessionFilter, SessionHandle, SessionId, StartOptions,
     Thinking,
 };
 pub use session::{Command, EVENT_QUEUE, Session};
-pub use tools::{ToolCall, ToolHost, ToolSpec};
+pub use tools::{ToolCall, ToolHost};
 pub use toolserver::ToolServer;
 
 use std::collections::BTreeMap;
@@ -51,7 +52,7 @@ pub struct Prompt {
 
 /// A human's or a rule's word on one approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ApprovalReply {
     /// The backend's own id of the request.
     pub request: String,
     /// What was decided.

@@ -14,18 +14,18 @@ pub(crate) mod worker;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use gangline_os::{
-    mark::{self, RunMark},
-    process::Ladder,
+    process::KillPolicy,
+    run_id::{self, RunId},
 };
 
 use crate::StartOptions;
 
 /// For a program that is asked to end.
-pub(crate) const LADDER: Ladder =
-    Ladder { term_after: Duration::from_secs(3), kill_after: Duration::from_secs(2) };
+pub(crate) const KILL_POLICY: KillPolicy =
+    KillPolicy { term_after: Duration::from_secs(3), kill_after: Duration::from_secs(2) };
 /// For a program that hangs, or that left others behind.
-pub(crate) const SHORT_LADDER: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(1) };
+pub(crate) const SHORT_KILL_POLICY: KillPolicy =
+    KillPolicy { term_after: Duration::ZERO, kill_after: Duration::from_secs(1) };
 
 /// What is left of its descendants gets this long between TERM and KILL.
 const SWEEP_GRACE: Duration = Duration::from_secs(1);
@@ -51,10 +51,10 @@ pub(crate) fn command(
 }
 
 /// Ends what a program started in groups of their own: its shells survive a kill. Everything with
-/// the daemon's mark is a descendant of the program. Not cancel-safe: some may be left.
-pub(crate) async fn sweep(program: &str, mark: Option<&RunMark>) {
-    let Some(mark) = mark else { return };
-    let report = mark::sweep(|found| found.mark != *mark, SWEEP_GRACE).await;
+/// the daemon's run id is a descendant of the program. Not cancel-safe: some may be left.
+pub(crate) async fn sweep(program: &str, run_id: Option<&RunId>) {
+    let Some(run_id) = run_id else { return };
+    let report = run_id::sweep(|found| found.run_id != *run_id, SWEEP_GRACE).await;
     if !report.killed.is_empty() || !report.ended.is_empty() || !report.left.is_empty() {
         tracing::info!(
             program,

@@ -7,7 +7,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use gangline_core::{
-    permission::{Permissions, Policy, Verdict},
+    permission::{Permissions, Permit, Policy},
     reading::{Access, Bounds, Extent},
 };
 use gangline_os::fsio;
@@ -111,27 +111,27 @@ impl Reading {
     }
 
     /// Returns what is to be done about a call, by the name under which rules know the tool.
-    pub(crate) fn verdict(&self, tool: &str, input: &Value) -> Verdict {
+    pub(crate) fn permit(&self, tool: &str, input: &Value) -> Permit {
         match tool {
             tool if FILE_TOOLS.contains(&tool) => {
                 self.on_files(tool, &named(input, Extent::Alone), None)
             }
             "Grep" => self.on_files(tool, &named(input, self.extent()), self.whole_folder()),
             "Glob" => self.on_files(tool, &self.globbed(input), self.whole_folder()),
-            _ => self.policy.verdict(tool),
+            _ => self.policy.permit(tool),
         }
     }
 
-    /// As [`Reading::verdict`], with the file or folder that the call may then use: no part of that
+    /// As [`Reading::permit`], with the file or folder that the call may then use: no part of that
     /// path was a link when it was judged, and whoever opens it must see to it that none is one by
     /// then. `None` = the tool uses none of its own.
-    pub(crate) fn verdict_of_place(&self, tool: &str, input: &Value) -> (Verdict, Option<PathBuf>) {
+    pub(crate) fn permit_of_place(&self, tool: &str, input: &Value) -> (Permit, Option<PathBuf>) {
         let named = match tool {
             "Read" | "Write" | "Edit" => input["file_path"].as_str(),
             "Glob" | "Grep" => Some(input["path"].as_str().unwrap_or_default()),
             _ => None,
         };
-        let Some(named) = named else { return (self.verdict(tool, input), None) };
+        let Some(named) = named else { return (self.permit(tool, input), None) };
         // Resolved once: links that change from here on change nothing.
         let place = fsio::resolved(&self.workdir.join(named));
         let extent = match tool {
@@ -139,45 +139,45 @@ impl Reading {
             _ => Extent::Alone,
         };
         let here = self.policy.on_file(tool, self.bounds.access(&place, extent));
-        let verdict = match (self.verdict(tool, input), here) {
-            (Verdict::Deny(why), _) | (_, Verdict::Deny(why)) => Verdict::Deny(why),
-            (Verdict::Ask, _) | (_, Verdict::Ask) => Verdict::Ask,
-            (Verdict::Allow, Verdict::Allow) => Verdict::Allow,
+        let permit = match (self.permit(tool, input), here) {
+            (Permit::Deny(why), _) | (_, Permit::Deny(why)) => Permit::Deny(why),
+            (Permit::Ask, _) | (_, Permit::Ask) => Permit::Ask,
+            (Permit::Allow, Permit::Allow) => Permit::Allow,
         };
-        (verdict, Some(place))
+        (permit, Some(place))
     }
 
-    /// As [`Reading::verdict`] for a call that may have more paths than its arguments show: one that
+    /// As [`Reading::permit`] for a call that may have more paths than its arguments show: one that
     /// names no file at all is asked about.
-    pub(crate) fn verdict_of_unknown(
+    pub(crate) fn permit_of_unknown(
         &self,
         tool: &str,
         (input, places): (&Value, &[String]),
-    ) -> Verdict {
+    ) -> Permit {
         let extent = if tool == "Grep" { self.extent() } else { Extent::Alone };
         let mut uses = named(input, extent);
         uses.extend(places.iter().map(|place| Use { path: place.into(), extent, surely: true }));
         match (tool, uses.is_empty()) {
             ("Read" | "Grep", true) => self.policy.on_file(tool, Access::Outside),
             ("Read" | "Grep" | "Edit" | "Delete" | "Move", _) => self.on_files(tool, &uses, None),
-            _ => self.policy.verdict(tool),
+            _ => self.policy.permit(tool),
         }
     }
 
     /// Returns what is to be done about a call that uses these files.
-    pub(crate) fn verdict_of_paths(&self, tool: &str, paths: &[&str]) -> Verdict {
+    pub(crate) fn permit_of_paths(&self, tool: &str, paths: &[&str]) -> Permit {
         let used = |path: &&str| Use { path: path.into(), extent: Extent::Alone, surely: true };
         let uses: Vec<Use> = paths.iter().map(used).collect();
         self.on_files(tool, &uses, None)
     }
 
-    fn on_files(&self, tool: &str, uses: &[Use], usual: Option<Use>) -> Verdict {
+    fn on_files(&self, tool: &str, uses: &[Use], usual: Option<Use>) -> Permit {
         let usual = usual.filter(|_| uses.is_empty());
         let worst = uses.iter().chain(&usual).map(|it| self.access(it)).max();
         match worst {
             Some(access) => self.policy.on_file(tool, access),
             // It names nothing, so it will find nothing.
-            None => self.policy.verdict(tool),
+            None => self.policy.permit(tool),
         }
     }
 

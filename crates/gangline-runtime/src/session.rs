@@ -15,8 +15,8 @@ use gangline_os::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    Capabilities, Prompt, Refusal, RuntimeEvent, SessionHandle, SessionId, StartOptions,
-    StopReason, Verdict,
+    ApprovalReply, Capabilities, Prompt, Refusal, RuntimeEvent, SessionHandle, SessionId,
+    StartOptions, StopReason,
 };
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ pub enum Command {
     /// End the open turn early; safe when idle. Never refused.
     Interrupt,
     /// Answer an `ApprovalAsked`; an answer to a request that is gone is ignored. Never refused.
-    Decide(Verdict),
+    Decide(ApprovalReply),
     /// Use another model from the next turn on.
     SetModel(String),
     /// Shorten the context: [`RuntimeEvent::Compacting`], then [`RuntimeEvent::Compacted`]. The
@@ -258,7 +258,7 @@ impl SessionPort {
 
     /// Waits for room for one event, and tells what `event` returns then. Cancel-safe: yes, unlike
     /// [`Self::tell`].
-    pub async fn tell_next(&self, event: impl FnOnce() -> Option<RuntimeEvent>) {
+    pub async fn report_next(&self, event: impl FnOnce() -> Option<RuntimeEvent>) {
         let place = self.events.reserve().await;
         // Without an owner the event has no reader; it must still not wait for ever.
         if let (Some(event), Ok(place)) = (event(), place) {

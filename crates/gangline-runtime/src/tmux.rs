@@ -6,8 +6,8 @@
 //! task in `tmux/worker.rs`. [`attach`] shows it to a human.
 
 pub mod attach;
-mod ear;
 mod history;
+mod hook_listener;
 mod hooks;
 mod launch;
 mod offer;
@@ -26,11 +26,11 @@ use gangline_os::task::TaskGroup;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use self::{ear::Ear, hooks::Hooks, launch::Takes, profile::Profile};
+use self::{hook_listener::HookListener, hooks::Hooks, launch::Takes, profile::Profile};
 use crate::{Capabilities, Runtime, RuntimeError, Session, StartOptions, ToolServer, session};
 
 const NAME: &str = "tmux";
-/// A stopped program has gone through its ladder within this.
+/// A stopped program has ended, killed if need be, within this.
 const STOP_WITHIN: Duration = Duration::from_secs(25);
 
 /// The adapter; see the module.
@@ -71,9 +71,9 @@ fn serve_tools(
 }
 
 /// Listens to the program's hooks. Without them it is believed by its screen alone.
-fn hear(options: &StartOptions) -> (Option<Ear>, Option<String>) {
-    match Ear::open(&options.tmp_dir) {
-        Ok(ear) => (Some(ear), None),
+fn hear(options: &StartOptions) -> (Option<HookListener>, Option<String>) {
+    match HookListener::open(&options.tmp_dir) {
+        Ok(listener) => (Some(listener), None),
         Err(error) => (None, Some(format!("the program's hooks cannot be heard: {error}"))),
     }
 }
@@ -130,12 +130,13 @@ impl Runtime for Tmux {
         let takes = Takes::of(&options, self.usual);
         let (tools, unserved) =
             if takes.tools { serve_tools(&options, of_turn) } else { (None, None) };
-        let (ear, unheard) = if takes.hooks { hear(&options) } else { (None, None) };
-        let ours = (tools.as_ref(), ear.as_ref());
+        let (listener, unheard) = if takes.hooks { hear(&options) } else { (None, None) };
+        let ours = (tools.as_ref(), listener.as_ref());
         let mut launch = launch::prepare(&options, self.usual, ours).map_err(fail)?;
         launch.notices.extend(unserved.into_iter().chain(unheard));
         let (mut session, port) = session::pair(NAME, &options, can(&launch.profile));
-        let worker = worker::Worker::start(launch, port, (tools, turn, ear)).await.map_err(fail)?;
+        let worker =
+            worker::Worker::start(launch, port, (tools, turn, listener)).await.map_err(fail)?;
         session.run_in(tasks, STOP_WITHIN, worker.run());
         Ok(session)
     }

@@ -2,21 +2,8 @@
 
 use async_trait::async_trait;
 use gangline_core::TurnId;
+use gangline_mcp::{SERVER_KEY, ToolSpec};
 use gangline_os::CancellationToken;
-
-/// The key of the tools' server unless the host says otherwise.
-pub const SERVER_KEY: &str = "gangline";
-
-/// What the model is told about a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolSpec {
-    /// Its name.
-    pub name: &'static str,
-    /// What it does, for the model.
-    pub description: &'static str,
-    /// Its arguments as a JSON Schema.
-    pub input_schema: serde_json::Value,
-}
 
 /// One call of such a tool.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,14 +3,13 @@
 //! One server belongs to one session of one agent. It is served twice: over streamable HTTP on
 //! loopback behind a random token, and over a unix socket in a private folder to which a stdio
 //! bridge connects. It offers tools and nothing else, keeps no state of its clients and never
-//! speaks unasked. Start at [`ToolServer::start`]; the protocol is in `toolserver/rpc.rs`, what
-//! runs a call in `toolserver/calls.rs`.
+//! speaks unasked. Start at [`ToolServer::start`]; the protocol is [`gangline_mcp::rpc`], what
+//! runs a call is in `toolserver/calls.rs`.
 
 mod accept;
 mod calls;
 mod http;
 mod oversize;
-pub(crate) mod rpc;
 pub(crate) mod socket;
 
 use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
@@ -22,7 +21,7 @@ use gangline_os::{
 };
 use tokio::{net::UnixStream, sync::watch};
 
-use self::{calls::Desk, socket::SocketFile};
+use self::{calls::Caller, socket::SocketFile};
 use crate::{McpPlace, McpServer, ToolHost};
 
 /// Longest message that a client may send, in bytes.
@@ -69,11 +68,11 @@ impl ToolServer {
         let (unix, socket) = socket::listen(folder)?;
         let mut tasks = TaskGroup::new("toolserver");
         let (listing, listed) = watch::channel(false);
-        let (desk, calls) = Desk::new(host, turn, listing);
+        let (caller, calls) = Caller::new(host, turn, listing);
         tasks.spawn("tool calls", calls.run());
-        let (http_desk, http_token) = (desk.clone(), token.clone());
-        tasks.spawn("tools over http", http::serve(http, port, http_token, http_desk));
-        tasks.spawn("tools over a socket", socket::serve(unix, desk));
+        let (http_caller, http_token) = (caller.clone(), token.clone());
+        tasks.spawn("tools over http", http::serve(http, port, http_token, http_caller));
+        tasks.spawn("tools over a socket", socket::serve(unix, caller));
         Ok(Self { key, port, token, socket, listed, _tasks: tasks })
     }
 
@@ -113,9 +112,9 @@ impl ToolServer {
         let (_, outside) = watch::channel(Some(OUTSIDE));
         let (listing, _) = watch::channel(false);
         let mut tasks = TaskGroup::new("toolserver");
-        let (desk, calls) = Desk::new(host, outside, listing);
+        let (caller, calls) = Caller::new(host, outside, listing);
         tasks.spawn("tool calls", calls.run());
-        socket::serve_one(stream, desk).await
+        socket::serve_one(stream, caller).await
     }
 
     fn offered(&self, place: McpPlace) -> McpServer {

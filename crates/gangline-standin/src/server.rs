@@ -100,26 +100,26 @@ async fn respond(State(standin): State<Arc<Standin>>, request: Request) -> Respo
         recorder.write(&parts, bytes).await;
     }
     let route = Route::of(&parts);
-    let desk = |request_id| Desk { vendor: route.vendor, request_id };
+    let context = |request_id| ReplyContext { vendor: route.vendor, request_id };
     let Ok(body) = body else {
         let error = HttpError::new(413, "Request exceeds the maximum size");
-        return desk("req_standin".to_owned()).refusal(&error);
+        return context("req_standin".to_owned()).refusal(&error);
     };
     let ids = Ids::of(&body);
-    let desk = desk(ids.request());
+    let context = context(ids.request());
     let threads = (route.endpoint == Endpoint::Messages).then_some(&standin.threads);
     let whole = match threads.map(|threads| threads.whole(&body)).transpose() {
         Ok(whole) => whole.flatten(),
-        Err(error) => return desk.refusal(&error),
+        Err(error) => return context.refusal(&error),
     };
     let read = whole.as_ref().map_or(&*body, |whole| &whole.body);
     match called(&parts, route, read) {
-        Ok(Called::Nothing) => desk.finish(StatusCode::OK, "text/plain", Body::empty()),
+        Ok(Called::Nothing) => context.finish(StatusCode::OK, "text/plain", Body::empty()),
         Ok(Called::Object(object)) => {
-            desk.finish(StatusCode::OK, JSON, Body::from(object.to_string()))
+            context.finish(StatusCode::OK, JSON, Body::from(object.to_string()))
         }
-        Ok(Called::Asked(asked)) => answer(&standin, (&asked, whole), &ids, &desk),
-        Err(error) => desk.refusal(&error),
+        Ok(Called::Asked(asked)) => answer(&standin, (&asked, whole), &ids, &context),
+        Err(error) => context.refusal(&error),
     }
 }
 
@@ -177,20 +177,20 @@ fn answer(
     standin: &Standin,
     (asked, whole): (&Asked, Option<Whole>),
     ids: &Ids,
-    desk: &Desk,
+    context: &ReplyContext,
 ) -> Response {
     let conversation = asked.conversation();
     let reply = match standin.answer(conversation) {
         Answer::Reply(reply) => reply,
-        Answer::Error(error) => return desk.refusal(&error),
-        Answer::Overflow => return desk.refusal(&asked.overflow()),
+        Answer::Error(error) => return context.refusal(&error),
+        Answer::Overflow => return context.refusal(&asked.overflow()),
     };
     let kind = match asked.form() {
         Form::Events => "text/event-stream; charset=utf-8",
         Form::Whole | Form::List => JSON,
     };
     if let (Form::Whole, Some(fault)) = (asked.form(), &reply.fault) {
-        return desk.refusal(fault);
+        return context.refusal(fault);
     }
     if let Some(whole) = whole.filter(|_| reply.fault.is_none() && reply.cut.is_none()) {
         let (id, content) = anthropic::said(&reply, ids);
@@ -202,7 +202,7 @@ fn answer(
         Ok(one) => stream_body(one.into(), asked, standin),
         Err(chunks) => stream_body(chunks, asked, standin),
     };
-    desk.finish(StatusCode::OK, kind, body)
+    context.finish(StatusCode::OK, kind, body)
 }
 
 fn stream_body(chunks: Vec<Chunk>, asked: &Asked, standin: &Standin) -> Body {
@@ -260,12 +260,12 @@ fn split_pause(chunk: Chunk, ping: Option<&Chunk>) -> Vec<Chunk> {
 }
 
 /// Where answers to one request go out, in its vendor's form.
-struct Desk {
+struct ReplyContext {
     vendor: Vendor,
     request_id: String,
 }
 
-impl Desk {
+impl ReplyContext {
     fn refusal(&self, error: &HttpError) -> Response {
         let status =
             StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

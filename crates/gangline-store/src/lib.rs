@@ -3,8 +3,8 @@
 //! A library over a database, not a process: each process opens [`Store`] for itself. A write
 //! returns after its commit has been synced to disk; what that rests on is
 //! `docs/design/0001-storage.md`. The crate knows neither IRC nor runtimes nor HTTP, nor what a
-//! turn means. The engine is behind [`Store`]; no type of it is public. Callers ring the
-//! doorbells; the store does not. Start at [`Store::open`].
+//! turn means. The engine is behind [`Store`]; no type of it is public. Callers send the
+//! change notices; the store does not. Start at [`Store::open`].
 
 mod error;
 mod op;

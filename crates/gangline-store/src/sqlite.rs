@@ -36,7 +36,7 @@ use gangline_os::clock::SharedClock;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
-pub(crate) use self::job::Tell;
+pub(crate) use self::job::OnDone;
 pub(crate) use self::writer::Writer;
 use self::{
     fault::Fault,
@@ -164,10 +164,6 @@ impl Sqlite {
         self.setup.syncs.clone()
     }
 
-    pub(crate) fn health_watch(&self) -> watch::Receiver<Health> {
-        self.setup.health.subscribe()
-    }
-
     /// Queues a write and waits for its synced commit. Waits without limit once it has begun;
     /// before that, at most as long as [`Tuning::lock_wait`].
     pub(crate) async fn write<T, F>(&self, op: &'static Op, work: F) -> Result<T, StoreError>
@@ -175,15 +171,15 @@ impl Sqlite {
         T: Send + 'static,
         F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
     {
-        self.write_and_tell(op, work, None).await
+        self.write_and_notify(op, work, None).await
     }
 
     /// As [`Sqlite::write`]; tells the result once the write is committed, which is before it is synced.
-    pub(crate) async fn write_and_tell<T, F>(
+    pub(crate) async fn write_and_notify<T, F>(
         &self,
         op: &'static Op,
         work: F,
-        tell: Option<Tell<T>>,
+        tell: Option<OnDone<T>>,
     ) -> Result<T, StoreError>
     where
         T: Send + 'static,

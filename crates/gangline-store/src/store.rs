@@ -15,7 +15,6 @@ pub use together::Entry;
 use std::{path::PathBuf, time::Duration};
 
 use gangline_os::clock::SharedClock;
-use tokio::sync::watch;
 
 use crate::{
     error::{OpenError, StoreError},
@@ -43,7 +42,7 @@ pub struct Tuning {
     pub busy_timeout: Duration,
     /// A checkpoint is tried when so many bytes of the log wait for one.
     pub checkpoint_bytes: u64,
-    /// How long a commit that is told before its sync ([`Store::accept_and_tell`]) waits for the next
+    /// How long a commit that is told before its sync ([`Store::accept_and_notify`]) waits for the next
     /// one, to be synced with it. Its caller hears nothing meanwhile.
     pub followed_within: Duration,
 }
@@ -147,12 +146,6 @@ impl Store {
     #[must_use]
     pub fn syncs(&self) -> Syncs {
         self.sqlite.syncs()
-    }
-
-    /// Returns a watch on [`Store::health`]; it changes when the store degrades and recovers.
-    #[must_use]
-    pub fn health_watch(&self) -> watch::Receiver<Health> {
-        self.sqlite.health_watch()
     }
 
     /// Tries a small write: for an owner that wants to know whether a degraded store is well

@@ -30,6 +30,21 @@ pub fn query(path: &Path, sql: &'static str) -> Vec<String> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
+/// A file that nobody else can write into until this is dropped.
+pub struct Held(#[expect(dead_code, reason = "it ends when it is dropped")] Connection);
+
+/// Keeps all others from writing.
+///
+/// # Panics
+/// When somebody else does for too long.
+#[must_use]
+pub fn hold(path: &Path) -> Held {
+    let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(PATIENCE).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    Held(connection)
+}
+
 /// Returns whether somebody could write into it just now. It must be there.
 ///
 /// # Panics

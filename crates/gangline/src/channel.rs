@@ -3,15 +3,15 @@
 //! It lives for a moment and is run often, so it has a path of its own: no async runtime, no
 //! logging, no configuration as long as the daemon answers, and of the command line only its own
 //! part. Start at [`early`]; what is asked becomes a [`verb::Verb`], is carried by
-//! [`client::Client`], and is told by [`told`]. Without a daemon [`peek`] asks the chat server.
+//! [`client::Client`], and is told by [`messages`]. Without a daemon [`one_shot`] asks the chat server.
 
 mod args;
 pub(crate) mod ask;
 pub(crate) mod client;
+mod messages;
 mod old;
-mod peek;
+mod one_shot;
 pub(crate) mod reach;
-mod told;
 mod verb;
 
 use std::{ffi::OsString, io, path::Path, process::ExitCode, time::Duration};
@@ -58,7 +58,7 @@ struct Asked {
 /// `gangline channel` by itself: its part of the command line and nothing else.
 #[derive(Debug, Parser)]
 #[command(name = "gangline channel", bin_name = "gangline channel", version)]
-#[command(about = "Speak and read in channels, as an agent", max_term_width = 100)]
+#[command(about = "Send and read messages as an agent", max_term_width = 100)]
 #[command(arg_required_else_help = true)]
 struct Alone {
     #[command(flatten)]
@@ -151,19 +151,19 @@ fn perform(asked: &Asked) -> Result<u8, Failure> {
     };
     let response = client
         .ask(command.clone(), reach.token.clone(), patience(&command))
-        .map_err(|error| told::lost(&reach.nick, error))?;
+        .map_err(|error| messages::lost(&reach.nick, error))?;
     client.whispered();
     // A daemon of culture's asks the server and tells nobody what it said.
     let tells = response.data.as_ref().is_some_and(|data| data.get("users").is_some());
     if matches!(command, Command::Who { .. }) && response.ok && !tells {
-        return peek_for(asked, &command, Some(&reach.nick));
+        return ask_server(asked, &command, Some(&reach.nick));
     }
     if asked.print == Print::Frame {
         return tell(asked, &command, &response);
     }
-    let response = ask::told_as_refused(&command, response);
+    let response = ask::as_refused(&command, response);
     if !response.ok {
-        return Err(told::refused(asked.verb.name(), &command, &response, &reach.nick));
+        return Err(messages::refused(asked.verb.name(), &command, &response, &reach.nick));
     }
     tell(asked, &command, &response)
 }
@@ -184,7 +184,7 @@ fn tell(asked: &Asked, command: &Command, response: &Response) -> Result<u8, Fai
     match asked.print {
         Print::Frame => output::json(response)?,
         Print::Text => {
-            let told = told::text(asked.verb.name(), command, response)?;
+            let told = messages::text(asked.verb.name(), command, response)?;
             output::print(&told.text)?;
             told.notes.iter().for_each(|note| output::note(note));
         }
@@ -199,25 +199,25 @@ fn without_daemon(
     tried: Option<(&Reach, client::Unreachable)>,
 ) -> Result<u8, Failure> {
     let nick = tried.as_ref().map(|(reach, _)| &reach.nick);
-    match (peek::can(command), &tried) {
+    match (one_shot::can(command), &tried) {
         (true, Some((reach, error))) => {
-            told::falling_back(&asked.verb, command, &reach.nick, error);
-            peek_for(asked, command, nick)
+            messages::falling_back(&asked.verb, command, &reach.nick, error);
+            ask_server(asked, command, nick)
         }
-        (true, None) => peek_for(asked, command, None),
-        (false, Some((reach, error))) => Err(told::unreachable(&reach.nick, error)),
-        (false, None) => Err(told::nameless()),
+        (true, None) => ask_server(asked, command, None),
+        (false, Some((reach, error))) => Err(messages::unreachable(&reach.nick, error)),
+        (false, None) => Err(messages::nameless()),
     }
 }
 
-fn peek_for(asked: &Asked, command: &Command, nick: Option<&AgentName>) -> Result<u8, Failure> {
-    let server = peek::server(&asked.place)?;
-    match peek::answer(&server, nick, command) {
+fn ask_server(asked: &Asked, command: &Command, nick: Option<&AgentName>) -> Result<u8, Failure> {
+    let server = one_shot::server(&asked.place)?;
+    match one_shot::answer(&server, nick, command) {
         Ok(response) if response.ok || asked.print == Print::Frame => {
             tell(asked, command, &response)
         }
-        Ok(response) => Err(told::no_channel(command, &response)),
-        Err(error) => Err(told::no_server(&server, error)),
+        Ok(response) => Err(messages::no_channel(command, &response)),
+        Err(error) => Err(messages::no_server(&server, error)),
     }
 }
 

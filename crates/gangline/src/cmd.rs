@@ -55,10 +55,9 @@ use crate::{cli::Global, failure::Failure, logging::Voice};
 #[derive(Debug, Parser)]
 #[command(name = "gangline", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `gangline demo`: it needs no key and no network.\n\
-    Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed \
-    (disk, port, program); 3 another \
-    daemon has the agent; 64 wrong usage; 78 a configuration or \
-    database that no restart will fix.")]
+    Exit codes: 0 done; 1 invalid input, or not possible in this state; 2 the environment \
+    failed (disk, port, program); 3 another daemon runs this agent; 64 wrong usage; 78 a \
+    fault in the configuration or database that a restart does not fix.")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -129,7 +128,7 @@ commands! {
 
 impl Command {
     /// Returns whether the process outlives the shell command that an agent started it with: it
-    /// must not carry that agent's mark.
+    /// must not carry that agent's run id.
     pub(crate) fn stays(&self) -> bool {
         matches!(self, Self::Demo(_) | Self::Up(_) | Self::Daemon(_))
     }

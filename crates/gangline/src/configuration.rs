@@ -300,10 +300,10 @@ impl Loaded {
         let shell = |agent: &AgentConfig| {
             let found = self.backend(agent).ok().filter(Found::is_in_terminal)?;
             let who = match prompt_by(agent, &found) {
-                PromptBy::Owners => "its owner may prompt it, and so has its shell",
-                PromptBy::Members => "every member may prompt it, and so has its shell",
+                PromptBy::Owners => "its owner may prompt it and can run anything in its shell",
+                PromptBy::Members => "every member may prompt it and can run anything in its shell",
             };
-            Some(format!("{}: in a terminal nothing asks before it runs; {who}", agent.nick))
+            Some(format!("{}: works in a terminal, without approvals; {who}", agent.nick))
         };
         self.enabled().filter_map(shell).collect()
     }

@@ -8,7 +8,7 @@ use gangline_api::{
 };
 use gangline_core::AgentName;
 use gangline_hub::credentials;
-use gangline_os::{doorbell, fsio, paths::Paths};
+use gangline_os::{change_notice, fsio, paths::Paths};
 
 use crate::{
     channel::{
@@ -102,7 +102,7 @@ pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<T
     match by_socket(&fleet.paths, name, word)? {
         Ok(response) => answered(name, response).map(|()| Taken::ByDaemon),
         Err(why) if !word.is_kept() => {
-            Err(Failure::user(format!("the daemon of {name} cannot be spoken to"))
+            Err(Failure::user(format!("the daemon of {name} does not answer on its socket"))
                 .because(io::Error::other(why)))
         }
         Err(why) => {
@@ -118,7 +118,7 @@ async fn keep(fleet: &Fleet, name: &AgentName, word: Word) -> Result<(), Failure
         Word::Resume => fleet.store.resume(name).await?,
         Word::Interrupt | Word::Compact | Word::Clear => {}
     }
-    doorbell::ring(&fleet.paths.doorbell(name.folded()));
+    change_notice::notify(&fleet.paths.change_notice(name.folded()));
     Ok(())
 }
 
@@ -140,8 +140,8 @@ fn by_socket(
     let answer = client.ask(word.command(), Some(token), RESPONSE);
     answer.map(Ok).map_err(|error| {
         Failure::environment(error)
-            .doing(format!("{name} was told to {word}; whether it has is not known"))
-            .hint(format!("`gangline status {name}` tells"))
+            .doing(format!("{name} was told to {word}, but did not confirm it"))
+            .hint(format!("`gangline status {name}` shows whether it did"))
     })
 }
 

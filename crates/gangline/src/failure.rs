@@ -48,7 +48,7 @@ impl Failure {
         Self::new(Exit::User, anyhow::Error::msg(message.into()))
     }
 
-    /// Returns a failure of the surroundings.
+    /// Returns a failure of the environment.
     pub(crate) fn environment(error: impl Into<anyhow::Error>) -> Self {
         Self::new(Exit::Environment, error.into())
     }
@@ -130,7 +130,7 @@ impl Failure {
 }
 
 const DISK_FULL: &str =
-    "the disk is full: make room and try again; nothing that was accepted is lost";
+    "the disk is full: free some space and try again; nothing that was accepted is lost";
 
 /// What SQLite says on a full disk: of a file, and of the memory that its processes share.
 const SQLITE_FULL: [&str; 2] = ["Error code 13:", "Error code 4874:"];
@@ -143,7 +143,7 @@ fn known_hint(cause: &(dyn Error + 'static)) -> Option<&'static str> {
     };
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            Some("another program listens there already: end it, or choose another port")
+            Some("another program already listens there: stop it, or choose another port")
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(DISK_FULL),
         _ => None,

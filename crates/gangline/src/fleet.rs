@@ -7,8 +7,8 @@ use gangline_api::status::StatusNote;
 use gangline_core::{AgentName, Epoch, agent::AgentPhase};
 use gangline_hub::about::{self, Hub, KeptProcess, StandingWord};
 use gangline_os::{
+    change_notice,
     clock::{self, UnixMicros},
-    doorbell,
     lock::{self, Holder},
     paths::Paths,
     proc,
@@ -68,7 +68,7 @@ pub(crate) struct Member {
 
 /// How far something is that is waited for, with words for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Report {
     /// It is done.
     Done(String),
     /// It is not done yet.
@@ -93,8 +93,8 @@ impl Fleet {
     }
 
     /// Wakes the hub: there is something new in the table.
-    pub(crate) fn ring(&self) {
-        doorbell::ring(&self.paths.doorbell("hub"));
+    pub(crate) fn notify_hub(&self) {
+        change_notice::notify(&self.paths.change_notice("hub"));
     }
 
     /// Returns every agent that is known, as it stands now, by name.
@@ -154,7 +154,7 @@ impl Fleet {
         &self,
         names: &[AgentName],
         patience: Option<Duration>,
-        mut look: impl FnMut(&Member) -> Told,
+        mut look: impl FnMut(&Member) -> Report,
     ) -> Result<BTreeMap<AgentName, String>, Failure> {
         let clock = clock::system();
         let until = patience.map(|patience| clock.monotonic().saturating_add(patience));
@@ -162,10 +162,10 @@ impl Fleet {
         loop {
             let members = self.members().await?;
             let of = members.iter().filter(|member| names.contains(&member.name));
-            let told: Vec<(&AgentName, Told)> =
+            let told: Vec<(&AgentName, Report)> =
                 of.map(|member| (&member.name, look(member))).collect();
             told.iter().for_each(|(name, told)| said.say(name, told));
-            let waiting = told.iter().any(|(_, told)| matches!(told, Told::Waiting(_)));
+            let waiting = told.iter().any(|(_, told)| matches!(told, Report::Waiting(_)));
             let late = until.is_some_and(|until| clock.monotonic() >= until);
             if !waiting || late {
                 return Ok(told.into_iter().filter_map(failed).collect());
@@ -175,11 +175,11 @@ impl Fleet {
     }
 }
 
-fn failed((name, told): (&AgentName, Told)) -> Option<(AgentName, String)> {
+fn failed((name, told): (&AgentName, Report)) -> Option<(AgentName, String)> {
     match told {
-        Told::Done(_) => None,
-        Told::Waiting(text) => Some((name.clone(), format!("not in time: {text}"))),
-        Told::Failed(text) => Some((name.clone(), text)),
+        Report::Done(_) => None,
+        Report::Waiting(text) => Some((name.clone(), format!("not in time: {text}"))),
+        Report::Failed(text) => Some((name.clone(), text)),
     }
 }
 
@@ -195,8 +195,8 @@ impl Said {
         Self { last: BTreeMap::new(), width }
     }
 
-    pub(crate) fn say(&mut self, name: &AgentName, told: &Told) {
-        let (Told::Done(text) | Told::Waiting(text) | Told::Failed(text)) = told;
+    pub(crate) fn say(&mut self, name: &AgentName, told: &Report) {
+        let (Report::Done(text) | Report::Waiting(text) | Report::Failed(text)) = told;
         if self.last.get(name) != Some(text) {
             output::note(&format!("{:<width$}  {text}", name.as_str(), width = self.width));
             self.last.insert(name.clone(), text.clone());
@@ -266,7 +266,7 @@ impl Member {
     }
 
     /// Says how far the end of its daemon is.
-    pub(crate) fn end(&self) -> Told {
+    pub(crate) fn end(&self) -> Report {
         let starting = self.kept.as_ref().is_some_and(|kept| match kept.standing {
             StandingWord::Starting | StandingWord::Stopping => true,
             StandingWord::Up
@@ -276,28 +276,28 @@ impl Member {
         });
         match (self.runs(), self.is_in_turn()) {
             // A hub that has not seen the order may be about to start it.
-            (false, _) if starting || self.is_news() => Told::Waiting("ends".to_owned()),
-            (false, _) => Told::Done("stopped".to_owned()),
-            (true, true) => Told::Waiting(format!("{}, which may settle within 20 s", self.turn())),
-            (true, false) => Told::Waiting("ends".to_owned()),
+            (false, _) if starting || self.is_news() => Report::Waiting("ends".to_owned()),
+            (false, _) => Report::Done("stopped".to_owned()),
+            (true, true) => Report::Waiting(format!("{}, which has 20 s to finish", self.turn())),
+            (true, false) => Report::Waiting("ends".to_owned()),
         }
     }
 
     /// Says how far the start of a daemon is that is later than this epoch, and ready since then.
-    pub(crate) fn start(&self, after: Epoch, since: UnixMicros) -> Told {
+    pub(crate) fn start(&self, after: Epoch, since: UnixMicros) -> Report {
         if let Some(failed) = self.failure() {
-            return Told::Failed(failed);
+            return Report::Failed(failed);
         }
         let Some(row) = self.row.as_ref().filter(|row| self.runs() && row.epoch > after) else {
-            return Told::Waiting(self.before());
+            return Report::Waiting(self.before());
         };
         if self.pid().map(i64::from) != Some(row.pid) {
-            return Told::Waiting("starting".to_owned());
+            return Report::Waiting("starting".to_owned());
         }
         // It may have been ready once: now it answers nobody.
         let note = self.note();
         if let Some(hint) = note.needs_login {
-            return Told::Failed(format!("its backend needs a login: {hint}"));
+            return Report::Failed(format!("its backend needs a login: {hint}"));
         }
         if row.is_parked() {
             let why = note.parked.unwrap_or_else(|| "its backend died too often".to_owned());
@@ -309,12 +309,12 @@ impl Member {
                     self.name
                 ));
             }
-            return Told::Failed(format!("parked: {}; {then}", show::text::one_line(&why)));
+            return Report::Failed(format!("parked: {}; {then}", show::text::one_line(&why)));
         }
         if row.ready_at.is_some_and(|at| at >= since) {
-            return Told::Done(format!("ready, process {}", row.pid));
+            return Report::Done(format!("ready, process {}", row.pid));
         }
-        Told::Waiting(match row.known_phase() {
+        Report::Waiting(match row.known_phase() {
             Some(AgentPhase::Idle | AgentPhase::Working) => "joining".to_owned(),
             Some(
                 AgentPhase::Down

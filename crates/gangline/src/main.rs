@@ -3,6 +3,7 @@
 //! No logic of the product is here. Start at [`main`]; each command has a file in [`cmd`], but for
 //! [`channel`] and [`mcp`], which are on their way before anything else is looked at.
 
+mod caller;
 mod channel;
 mod cli;
 mod cmd;
@@ -21,7 +22,6 @@ mod place;
 mod program;
 mod show;
 mod store;
-mod unmark;
 mod versions;
 mod view;
 mod who;
@@ -68,7 +68,7 @@ fn refused(error: &clap::Error) -> ExitCode {
 
 fn start(cli: Cli) -> Result<u8, Failure> {
     if cli.command.stays() {
-        unmark::shed_mark()?;
+        caller::shed_run_id()?;
     }
     logging::begin(cli.command.voice());
     // A second installation of the provider is no fault.

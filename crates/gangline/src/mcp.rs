@@ -31,10 +31,10 @@ const CHUNK: usize = 16 * 1024;
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct McpArgs {
-    /// Speak and read beside this agent, from any MCP client
+    /// Send and read messages in the channels of this agent
     #[arg(long, value_name = "NICK")]
     nick: Option<Who>,
-    /// Join the streams to this socket of a session; an agent's program is started with it
+    /// Forward to this socket; Gangline passes it to an agent's program
     #[arg(long, value_name = "SOCKET")]
     connect: Option<PathBuf>,
 }
@@ -50,18 +50,15 @@ struct Alone {
     args: McpArgs,
 }
 
-pub(crate) const ABOUT: &str = "Speak and read in channels from any MCP client";
+pub(crate) const ABOUT: &str = "Send and read messages from any MCP client";
 pub(crate) const LONG: &str = "\
-Speak and read in channels from any MCP client: an MCP server on the standard streams.
+Send and read messages from any MCP client: an MCP server on the standard streams.
 
-With --nick it has the tools send, read, who, channels and topic. Reading shows what that agent's \
-daemon sees, and nothing counts as read by the agent. What is sent is said in your name, by a \
-connection of its own to the chat server. Started by the agent itself (GANGLINE_TOKEN in its \
-environment), it speaks and reads as the agent.
+With --nick it has the tools send, read, who, channels and topic. Reading shows what that agent's daemon sees, and marks nothing as read for the agent. Messages are sent in your name, over a separate connection to the chat server. If the agent itself starts it (GANGLINE_TOKEN is set), it sends and reads as the agent.
 
 A client's entry: {\"command\": \"gangline\", \"args\": [\"mcp\", \"--nick\", \"NICK\"]}
 
-With --connect it passes on what a daemon serves to the program of a session.";
+With --connect it forwards a daemon's tools to an agent's program.";
 
 /// Runs the program as `gangline mcp`, if it was called so.
 pub(crate) fn early(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {

@@ -45,8 +45,8 @@ pub(crate) fn meant(who: &Who, known: &[AgentName]) -> Result<AgentName, Failure
         ([], None) => Err(configuration::unknown_word(who.word(), known.iter())),
         (several, _) => {
             let names: Vec<&str> = several.iter().map(|name| name.as_str()).collect();
-            Err(Failure::user(format!("`{who}` may be any of {}", names.join(", ")))
-                .hint("write the whole nick"))
+            Err(Failure::user(format!("`{who}` matches several agents: {}", names.join(", ")))
+                .hint("give the whole nick"))
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn nothing_here(paths: &Paths) -> Failure {
     if paths.config_file.is_file() {
         return Failure::user(format!("nothing has run yet: there is no database in {state}"))
             .hint(format!("`gangline up -d` starts the agents of {config}"))
-            .hint("is it another installation that you mean? name its folder by --state DIR");
+            .hint("for another installation, give its folder with --state DIR");
     }
     Failure::user(format!("Gangline is not set up here: there is no configuration {config}"))
         .hint("`gangline init` writes one; `gangline demo` needs none")
@@ -77,7 +77,7 @@ pub(crate) fn ordered(paths: &Paths) -> Ordered {
 
 /// Returns the agents' rows with what their daemons told of themselves; changes nothing, and takes a
 /// store that cannot be read for an empty one.
-pub(crate) fn told(paths: &Paths) -> BTreeMap<AgentName, (AgentRow, StatusNote)> {
+pub(crate) fn statuses(paths: &Paths) -> BTreeMap<AgentName, (AgentRow, StatusNote)> {
     let path = paths.database();
     if !path.is_file() {
         return BTreeMap::new();
@@ -126,8 +126,8 @@ pub(crate) fn full(paths: &Paths) -> Option<Failure> {
     let text = format!("the disk that holds {state} is full: {} kB are free", free / 1000);
     Some(
         Failure::environment(anyhow::anyhow!(text))
-            .hint("make room there and try again: nothing that was accepted is lost")
-            .hint("or name a state folder on another disk by --state"),
+            .hint("free some space there and try again: nothing that was accepted is lost")
+            .hint("or choose a state folder on another disk with --state"),
     )
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn cargo() -> Command {
 }
 
 /// The same, giving way to others that need the processors.
-pub(crate) fn patient_cargo() -> Command {
+pub(crate) fn waiting_cargo() -> Command {
     let mut command = command("nice");
     command.args(["-n", "10"]).arg(cargo().get_program());
     command

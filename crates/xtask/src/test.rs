@@ -77,7 +77,7 @@ pub(crate) fn run(pace: Pace, skips: Skips) -> Result<ExitCode> {
         }
     }
     print_closing(&done.report, &done.times);
-    Ok(if done.failed { ExitCode::FAILURE } else { verdict(&done.report, skips) })
+    Ok(if done.failed { ExitCode::FAILURE } else { exit_code(&done.report, skips) })
 }
 
 /// Programs are installed while the tests are built: the one waits for the network, the other for
@@ -155,7 +155,7 @@ fn all(steps: &[Step], output: &Output) -> Done {
 }
 
 /// How a run ends whose steps all passed.
-fn verdict(report: &Report, skips: Skips) -> ExitCode {
+fn exit_code(report: &Report, skips: Skips) -> ExitCode {
     if skips == Skips::Fail && !report.skipped.is_empty() {
         println!("✗ all steps passed, but {} test(s) were left out", report.skipped.len());
         return ExitCode::FAILURE;
@@ -179,7 +179,7 @@ fn tidy(_: &Output, report: &mut Report) -> Result<()> {
 }
 
 fn lints(output: &Output, _: &mut Report) -> Result<()> {
-    output.run(shell::patient_cargo().args([
+    output.run(shell::waiting_cargo().args([
         "clippy",
         "--workspace",
         "--all-targets",
@@ -273,7 +273,7 @@ fn closing_lines(tail: &[String]) -> Vec<String> {
 }
 
 fn documentation(output: &Output, _: &mut Report) -> Result<()> {
-    let mut doc = shell::patient_cargo();
+    let mut doc = shell::waiting_cargo();
     doc.args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
     output.run(&mut doc)
 }
@@ -289,7 +289,7 @@ fn documentation_tests(output: &Output, report: &mut Report) -> Result<()> {
         output.say("no documentation holds an example");
         return Ok(());
     }
-    let mut test = shell::patient_cargo();
+    let mut test = shell::waiting_cargo();
     test.args(["test", "--quiet", "--doc"]);
     for name in &with {
         test.args(["--package", name]);

@@ -12,6 +12,7 @@ mod length;
 mod links;
 mod modules;
 mod queues;
+mod retired_words;
 mod shared_folders;
 mod tree;
 mod versions;
@@ -51,6 +52,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("conformance", conformance::check),
     ("documents", documents::check),
     ("words", words::check),
+    ("retired words", retired_words::check),
     ("links", links::check),
     ("changelog", changelog::check),
 ];

@@ -1,5 +1,5 @@
 //! `cargo xtask walk`: counts the queues that a mention crosses inside a daemon, from the table in
-//! `docs/design/0006-agent-loop.md`. Each row names a file and a text in it, so that a row that the
+//! `docs/design/0019-agent-loop.md`. Each row names a file and a text in it, so that a row that the
 //! code has left behind is found. Start at [`run`].
 
 use std::fs;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::metadata::Metadata;
 
 /// The document with the table.
-const DOCUMENT: &str = "docs/design/0006-agent-loop.md";
+const DOCUMENT: &str = "docs/design/0019-agent-loop.md";
 /// The files that start the daemon's tasks.
 const STARTS: [&str; 2] =
     ["crates/gangline-agent/src/root.rs", "crates/gangline-agent/src/root/parts.rs"];

@@ -1,4 +1,4 @@
-//! What waits for a human in the open turn: asked, announced, taken back, decided.
+//! Approvals of the open turn: asked, announced, withdrawn, decided.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use gangline_core::{
     digest::sha256_hex,
     rule::Offer,
 };
-use gangline_runtime::{Answer, ApprovalAsk, Verdict};
+use gangline_runtime::{Answer, ApprovalAsk, ApprovalReply};
 use gangline_store::{
     Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as StoreSend,
     WithdrawApproval,
@@ -21,11 +21,7 @@ use gangline_store::{
 use serde_json::Value;
 
 use super::AgentLoop;
-use crate::{
-    bus::{Ruled, SessionCommand},
-    journal::Single,
-    place, rules, texts,
-};
+use crate::{bus::Ruled, journal::Single, place, rules, texts};
 
 /// The most bytes that are stored of what the agent said before it asked.
 const SAID_MAX: usize = 2000;
@@ -180,12 +176,12 @@ impl AgentLoop {
             Decision::Allow => Answer::Allow,
             Decision::Deny => Answer::Deny { reason: texts::denied(reason) },
         };
-        self.verdict(request, answer);
+        self.reply(request, answer);
     }
 
-    pub(super) fn verdict(&mut self, request: ApprovalRequestId, answer: Answer) {
+    pub(super) fn reply(&mut self, request: ApprovalRequestId, answer: Answer) {
         self.asks.open.remove(&request.0);
-        self.session.obey(SessionCommand::Decide(Verdict { request: request.0, answer }));
+        self.session.decide(ApprovalReply { request: request.0, answer });
     }
 
     /// Whose message the turn works on, if it was said in a room or to the agent alone.
@@ -213,7 +209,7 @@ impl AgentLoop {
         }
     }
 
-    /// The backend waits no longer for what humans were asked: they are told.
+    /// The backend no longer waits for a decision: tells the humans who were asked.
     pub(super) fn taken_back(&mut self, turn: TurnId, request: &ApprovalRequestId) {
         let Some(Ask { ask, number, .. }) = self.asks.open.remove(&request.0) else { return };
         let key = format!("back-{}", announce_key(turn, &request.0));

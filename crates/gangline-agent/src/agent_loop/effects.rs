@@ -1,4 +1,4 @@
-//! What follows from each effect of the state machine.
+//! The effects of the state machine, carried out.
 
 use gangline_core::{
     MessageId, Origin, Target, TurnId,
@@ -6,45 +6,41 @@ use gangline_core::{
     name::fold,
 };
 use gangline_irc::client::{LinkCommand, TypingState};
-use gangline_runtime::{Answer, Prompt};
+use gangline_runtime::{Answer, Prompt, StopReason};
 use gangline_store::{How, MessageRow};
 use tracing::{debug, error, warn};
 use uuid::Uuid;
 
 use super::AgentLoop;
 use crate::{
-    bus::{Care, SessionCommand},
-    journal::Single,
-    looks::Waiting,
-    prompt,
-    rooms::ToRooms,
-    speech::TurnContext,
-    texts,
+    journal::Single, looks::Waiting, prompt, rooms::RoomsCommand, session::port::Next,
+    speech::TurnContext, texts,
 };
 
 impl AgentLoop {
+    #[allow(clippy::too_many_lines, reason = "a line or a few for each effect")]
     pub(super) fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::StartRuntime { generation, with } => {
-                let resume = match with {
-                    StartWith::Fresh => {
-                        // Where there was no session, nothing is forgotten.
-                        if self.restart.had_session() {
-                            self.notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
-                        }
-                        false
-                    }
-                    StartWith::Resume => true,
-                };
-                self.session.obey(SessionCommand::Start { generation, resume });
+                // Where there was no session, nothing is forgotten.
+                if with == StartWith::Fresh && self.restart.had_session() {
+                    self.notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
+                }
+                let resume = with == StartWith::Resume;
+                self.session.start(Next { generation, resume });
             }
             Effect::KillRuntime { generation } => {
                 debug!(?generation, "ending the runtime");
                 self.session_ends(texts::ENDED_BY_US);
-                self.session.obey(SessionCommand::Kill);
+                self.session.end(StopReason::Stuck);
+            }
+            Effect::EndRuntime { generation } => {
+                debug!(?generation, "ending the runtime for another generation");
+                self.session_ends(texts::ENDED_BY_US);
+                self.session.end(StopReason::Restart);
             }
             Effect::Take { turn, messages } => self.open_turn(turn, messages),
-            Effect::AdoptTurn { turn, .. } => self.session.obey(SessionCommand::Adopt { turn }),
+            Effect::AdoptTurn { turn, .. } => self.session.adopt(turn),
             Effect::Join { turn, messages } => {
                 self.messages_taken(turn, &messages);
                 self.join(turn, messages, How::Read);
@@ -54,12 +50,19 @@ impl AgentLoop {
             Effect::SendPrompt { turn } => self.send_prompt(turn),
             Effect::AskNotes { turn } => {
                 let (text, uuid) = (self.notes.prompt(), self.prompt_uuid.clone());
-                self.session.obey(SessionCommand::Prompt(Prompt { turn, text, uuid }));
+                self.session.prompt(Prompt { turn, text, uuid });
             }
-            Effect::Shorten => self.session.obey(SessionCommand::Care(Care::Compact)),
+            Effect::Prime { turn } => self.session.prime(turn, self.prompt_uuid.clone()),
+            Effect::PromptAgain { .. } => {
+                self.progress.failure = None;
+                self.session.prompt_again();
+            }
+            Effect::Compact { .. } => self.session.compact(),
+            Effect::Clear { .. } => self.session.clear(),
+            Effect::SetModel { .. } => self.session.set_model(),
             Effect::SendInterrupt { turn } => {
                 debug!(%turn, "interrupting");
-                self.session.obey(SessionCommand::Interrupt);
+                self.session.interrupt();
             }
             Effect::AskHuman { turn, request } => self.ask_human(turn, &request),
             Effect::Decide { request, decision, .. } => self.notify_decision(request, decision),
@@ -67,7 +70,7 @@ impl AgentLoop {
             Effect::WithdrawApprovals { requests, .. } => {
                 for request in requests {
                     let reason = texts::WITHDRAWN.to_owned();
-                    self.verdict(request, Answer::Deny { reason });
+                    self.reply(request, Answer::Deny { reason });
                 }
             }
             Effect::EndTurn { turn, outcome, settle } => self.end_turn(turn, &outcome, settle),
@@ -81,7 +84,7 @@ impl AgentLoop {
                 self.looks.want();
             }
             Effect::Notice(notice) => self.noticed(&notice),
-            Effect::Drained => self.doors.drained.cancel(),
+            Effect::Drained => self.ports.drained.cancel(),
         }
     }
 
@@ -93,17 +96,18 @@ impl AgentLoop {
             hops: rows.map(|row| row.hops).max().unwrap_or(0),
             messages: messages.clone(),
         };
-        self.doors.context.send_replace(Some(context));
+        self.ports.context.send_replace(Some(context));
         self.given(&messages);
         let prompt_uuid = Uuid::new_v4().to_string();
         self.prompt_uuid.clone_from(&prompt_uuid);
+        self.progress.failure = None;
         self.journal.push(Single::Take { turn, messages, prompt_uuid });
     }
 
     /// Messages become part of the open turn, for its tools too.
     fn join(&mut self, turn: TurnId, messages: Vec<MessageId>, how: How) {
         let hops = messages.iter().filter_map(|id| self.rows.get(id)).map(|it| it.row.hops).max();
-        self.doors.context.send_if_modified(|context| match context {
+        self.ports.context.send_if_modified(|context| match context {
             Some(open) if open.turn == turn => {
                 open.messages.extend(&messages);
                 open.hops = open.hops.max(hops.unwrap_or(0));
@@ -125,7 +129,7 @@ impl AgentLoop {
         let uuid = Uuid::new_v4().to_string();
         self.steers.insert(uuid.clone(), messages);
         let text = texts.join("\n\n");
-        self.session.obey(SessionCommand::Steer(Prompt { turn, text, uuid }));
+        self.session.steer(Prompt { turn, text, uuid });
     }
 
     fn send_prompt(&mut self, turn: TurnId) {
@@ -137,12 +141,12 @@ impl AgentLoop {
             prompt::bare(&first.row)
         } else {
             let unread = self.unread(&first.row);
-            let told = self.restart.told().unwrap_or_default();
+            let told = self.restart.take_report().unwrap_or_default();
             prompt::waking(first, unread, cut_off.as_deref()) + &told
         };
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
-        self.session.obey(SessionCommand::Prompt(Prompt { turn, text, uuid }));
+        self.session.prompt(Prompt { turn, text, uuid });
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);
         }
@@ -155,7 +159,7 @@ impl AgentLoop {
             if let Ok(place) = row.target.parse()
                 && is_line(row)
             {
-                self.rooms.push(ToRooms::Given { place, message });
+                self.rooms.push(RoomsCommand::Given { place, message });
             }
         }
     }
@@ -164,7 +168,7 @@ impl AgentLoop {
     /// heard, and messages that wait.
     fn unread(&self, row: &MessageRow) -> usize {
         let target = fold(&row.target);
-        let unread = self.doors.unread.borrow();
+        let unread = self.ports.unread.borrow();
         let heard = unread.iter().find(|(place, _)| fold(place) == target).map_or(0, |it| *it.1);
         let open = self.core.view().messages;
         let waits = |waiting: &&Waiting| {
@@ -177,7 +181,7 @@ impl AgentLoop {
 
     /// Shows or ends the typing mark; a link that is busy or down misses nothing.
     pub(super) fn typing(&self, target: Target, state: TypingState) {
-        let _ = self.doors.link.try_send(LinkCommand::Typing { target, state });
+        let _ = self.ports.link.try_send(LinkCommand::Typing { target, state });
     }
 
     fn missed(&mut self, deadline: Deadline, turn: Option<TurnId>) {
@@ -210,6 +214,11 @@ impl AgentLoop {
             }
             Notice::ShortenedInVain { tokens } => {
                 self.notice(None, "shortened_in_vain", texts::shortened_in_vain(*tokens));
+            }
+            Notice::ModelChanges => {
+                let model = self.session.model().map(str::to_owned);
+                self.notice(None, "runtime", texts::model(model.as_deref()));
+                self.model(model);
             }
             Notice::NothingToInterrupt => debug!("there is no turn to interrupt"),
             Notice::Late { turn } => debug!(%turn, "something came late"),

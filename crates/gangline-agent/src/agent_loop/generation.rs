@@ -1,4 +1,4 @@
-//! What the backend says of its session, and of a turn's end and cost.
+//! The backend's reports on its session, and on a turn's end and cost.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use gangline_core::{
     agent::{Finish, Input, RuntimeInput},
     time::WallMicros,
 };
-use gangline_runtime::TurnResult;
+use gangline_runtime::{FailureKind, TurnResult};
 use gangline_store::{Entry, NewUsage};
 
 use super::AgentLoop;
@@ -35,6 +35,11 @@ impl AgentLoop {
         match result {
             TurnResult::Completed => Finish::Completed,
             TurnResult::Interrupted => Finish::Interrupted,
+            // The turn may go on; if not, this is told at its end.
+            TurnResult::Failed { kind: FailureKind::ContextOverflow, why } => {
+                self.progress.failure = Some(why);
+                Finish::Overflow
+            }
             TurnResult::Failed { kind, why } => {
                 self.progress.failure = Some(why.clone());
                 self.notice(Some(turn), kind.as_str(), why);

@@ -1,20 +1,22 @@
-//! What other tasks, the journal and the looks tell the loop.
+//! Inputs of the loop from other tasks, the journal and the looks.
 
 use std::sync::atomic::Ordering;
 
 use gangline_core::{
     MessageId, TurnId,
-    agent::{Drain, Input, PhaseName, Queued, RuntimeInput},
-    outcome::Cause,
+    agent::{Abilities, ContextChange, Drain, Input, ModelChange, PhaseName, Queued, RuntimeInput},
+    outcome::EndedBy,
 };
+use gangline_runtime::Capabilities;
 use gangline_store::{AgentUpdate, MessageRow};
 use tracing::warn;
 
 use super::AgentLoop;
 use crate::{
-    bus::{Care, Heard, Hurry, Incoming, SessionCommand},
+    bus::{Heard, Hurry, Incoming},
     journal::Reply,
     looks::{Decided, Found, Waiting},
+    session::SessionEvent,
     texts,
 };
 
@@ -24,29 +26,13 @@ impl AgentLoop {
             Incoming::Begin => self.think(Input::StoreOk),
             Incoming::Accepted(row) => self.accepted(*row),
             Incoming::Cancelled { message } => self.cancelled(message),
-            Incoming::Runtime { generation, event } => self.runtime(generation, event),
-            Incoming::KnownAs { session } => self.shown.known_as = Some(session),
-            Incoming::Primes { generation } => {
-                self.think(Input::Runtime(RuntimeInput::Primes { generation }));
-            }
-            Incoming::Exited { generation, cause, how } => {
-                self.gone(cause, &how);
-                self.think(Input::Runtime(RuntimeInput::Exited { generation, cause }));
-            }
-            Incoming::Ended { generation } => {
-                match self.core.ends_well(self.now(), generation) {
-                    true => self.ended_well(),
-                    false => self.gone(Cause::Theirs, &texts::exited(0)),
-                }
-                self.think(Input::Runtime(RuntimeInput::Ended { generation }));
-            }
             Incoming::Sent { turn, to, in_reply_to, heard } => {
                 self.think(Input::Sent { turn, to, in_reply_to });
-                tell_heard(heard);
+                log_heard(heard);
             }
             Incoming::NoReply { turn, message, heard } => {
                 self.think(Input::NoReply { turn, message });
-                tell_heard(heard);
+                log_heard(heard);
             }
             Incoming::Operator(word) => self.operator(word),
             Incoming::Irc(trouble) => {
@@ -59,39 +45,71 @@ impl AgentLoop {
             Incoming::EndTurn { turn } => self.end_one(turn),
             Incoming::Read { messages, heard } => {
                 self.think(Input::Read { messages });
-                tell_heard(heard);
+                log_heard(heard);
             }
-            Incoming::Care(care) => {
-                if care == Care::Clear {
+            Incoming::Change(change) => {
+                if change == ContextChange::Clear {
                     // A daemon that dies before it is done does not go on with it either.
                     self.keep_session(None);
-                    self.think(Input::Emptied);
                 }
-                self.session.obey(SessionCommand::Care(care));
+                self.think(Input::Change(change));
             }
-            Incoming::Model(model) => self.model(model),
             Incoming::Drain(hurry) => self.think(Input::Drain(match hurry {
                 Hurry::Soft => Drain::Soft,
                 Hurry::Now => Drain::Now,
             })),
             Incoming::Tick(beat) => {
-                self.doors.beat.store(beat, Ordering::SeqCst);
+                self.ports.beat.store(beat, Ordering::SeqCst);
                 self.tick();
+            }
+        }
+    }
+
+    /// Takes what the session reports.
+    pub(super) fn session(&mut self, event: SessionEvent) {
+        match event {
+            SessionEvent::KnownAs { session } => self.shown.known_as = Some(session),
+            SessionEvent::Empty { generation } => {
+                self.think(Input::Runtime(RuntimeInput::Primes { generation }));
+            }
+            SessionEvent::Started { generation, can } => {
+                let abilities = abilities(can);
+                self.think(Input::Runtime(RuntimeInput::Can { generation, abilities }));
+            }
+            SessionEvent::Runtime { generation, event } => self.runtime(generation, event),
+            SessionEvent::Unusable { generation } => {
+                self.think(Input::Runtime(RuntimeInput::Unusable { generation }));
+            }
+            SessionEvent::Exited { generation, by, how } => {
+                self.gone(by, &how);
+                self.think(Input::Runtime(RuntimeInput::Exited { generation, by }));
+            }
+            SessionEvent::Ended { generation } => {
+                match self.core.ends_well(self.now(), generation) {
+                    true => self.ended_well(),
+                    false => self.gone(EndedBy::Itself, &texts::exited(0)),
+                }
+                self.think(Input::Runtime(RuntimeInput::Ended { generation }));
             }
         }
     }
 
     /// Takes a row at its commit. What follows from it is a write of this process, which is synced
     /// with the row. Where more waits than the loop knows of, the row is a change notice only: a
-    /// look returns all of it in its order.
+    /// look returns all of it in its order. A row beyond those that may wait is not held: the store
+    /// has it, and the next look after a turn returns it.
     fn accepted(&mut self, row: MessageRow) {
         if self.notices.closed() {
             return;
         }
-        if self.looks.is_settled() {
-            self.message(Waiting { row, said: Vec::new() });
-        } else {
+        if !self.looks.is_settled() {
             self.looks.want();
+        } else if !self.core.passes_over() {
+            let id = row.id;
+            self.message(Waiting { row, said: Vec::new() });
+            if self.core.passes_over() {
+                self.rows.remove(&id);
+            }
         }
     }
 
@@ -100,7 +118,7 @@ impl AgentLoop {
         match reply {
             Reply::Taken { turn, attempts, gone } => self.taken(turn, &attempts, gone),
             Reply::TakeFailed { turn } => {
-                self.doors.context.send_replace(None);
+                self.ports.context.send_replace(None);
                 self.think(Input::TakeFailed { turn, gone: Vec::new() });
             }
             Reply::Joined { turn, messages } => {
@@ -162,8 +180,12 @@ impl AgentLoop {
         for id in &gone {
             self.rows.remove(id);
         }
+        if !gone.is_empty() {
+            // Room for what was passed over.
+            self.looks.want();
+        }
         if attempts.is_empty() && !gone.is_empty() {
-            self.doors.context.send_replace(None);
+            self.ports.context.send_replace(None);
             self.think(Input::TakeFailed { turn, gone });
             return;
         }
@@ -179,7 +201,17 @@ impl AgentLoop {
     }
 }
 
-/// Whoever asked may have gone meanwhile.
-fn tell_heard(heard: Heard) {
+/// Returns what the state machine has to know of what a backend can do.
+fn abilities(can: Capabilities) -> Abilities {
+    let model = match (can.set_model, can.default_model) {
+        (true, Some(_)) => ModelChange::Any,
+        (true, None) => ModelChange::Named,
+        (false, _) => ModelChange::Restart,
+    };
+    Abilities { compact: can.compact, clear: can.clear, model }
+}
+
+/// Reports that it was heard. The one who asked may have gone since.
+fn log_heard(heard: Heard) {
     let _ = heard.send(());
 }

@@ -1,14 +1,14 @@
-//! That something changed in the store, and what the loop does about it.
+//! Change notices from the store, and how the loop reacts to them.
 
 use std::{path::PathBuf, sync::Arc};
 
 use gangline_core::model::ModelName;
-use gangline_os::{CancellationToken, doorbell::Doorbell};
+use gangline_os::{CancellationToken, change_notice::ChangeNotice};
 use tokio::sync::{Notify, watch};
 use tracing::warn;
 
 use super::AgentLoop;
-use crate::{bus::SessionCommand, journal::Single, model};
+use crate::{journal::Single, model};
 
 /// A change notice is a hint; the table is the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Noticed {
 
 /// Where change notices come from, and what they concern beside messages.
 pub(crate) struct Notices {
-    pub(crate) outside: Doorbell,
+    pub(crate) outside: ChangeNotice,
     pub(crate) inside: Arc<Notify>,
     /// Told when another process may have put lines into the outbox.
     pub(crate) outbox: Arc<Notify>,
@@ -44,7 +44,7 @@ impl Notices {
     /// Waits for a notice. Cancel-safe: yes; a notice that was not returned is returned later.
     pub(super) async fn next(&mut self) -> Noticed {
         tokio::select! {
-            () = self.outside.rung() => Noticed::Outside,
+            () = self.outside.notified() => Noticed::Outside,
             () = self.inside.notified() => Noticed::Inside,
         }
     }
@@ -85,7 +85,7 @@ impl AgentLoop {
         let model = model::current(&notices.model_file, notices.model_outside.as_deref());
         if model != notices.model {
             notices.model.clone_from(&model);
-            self.session.obey(SessionCommand::SetModel(model));
+            self.choose_model(model);
         }
     }
 }

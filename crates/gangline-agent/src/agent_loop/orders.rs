@@ -1,8 +1,9 @@
-//! What people want of the agent: pause, resume, the end of a turn, a message taken back.
+//! Orders from people: pause, resume, end a turn, cancel a message.
 
 use gangline_core::{
     MessageId, TurnId,
     agent::{Input, Operator, PhaseName},
+    model::ModelName,
     outcome::By,
 };
 
@@ -10,7 +11,8 @@ use super::AgentLoop;
 use crate::{bus::Word, journal::Single};
 
 impl AgentLoop {
-    /// A message that waited was cancelled. One that is being taken all the same comes back as gone.
+    /// A waiting message was cancelled. If it is being taken at the same time, it comes back as
+    /// gone.
     pub(super) fn cancelled(&mut self, message: MessageId) {
         if !self.core.view().messages.contains(&message) {
             self.given(&[message]);
@@ -35,6 +37,24 @@ impl AgentLoop {
         let view = self.core.view();
         if view.turn == Some(turn) && view.phase != PhaseName::Interrupting {
             self.think(Input::Operator(Operator::Interrupt(By::Operator)));
+        }
+    }
+
+    /// Another model was chosen; `None` = the configuration's. A generation that begins later is
+    /// started with it.
+    pub(super) fn choose_model(&mut self, model: Option<ModelName>) {
+        let model = model.map(|model| model.to_string());
+        let Some(chosen) = self.session.choose_model(model) else { return };
+        match self.core.view().phase {
+            PhaseName::Down | PhaseName::Parked => {
+                self.model(self.session.model().map(str::to_owned));
+            }
+            PhaseName::Starting
+            | PhaseName::Idle
+            | PhaseName::Taking
+            | PhaseName::Prompting
+            | PhaseName::Working
+            | PhaseName::Interrupting => self.think(Input::ModelChosen(chosen)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is told beyond the room: hooks (R3-10) and alerts (R1-39), each recorded as an event too.
+//! Reports to programs outside: hooks (R3-10) and alerts (R1-39), each also recorded as an event.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use gangline_core::{
     MessageId, MessageState, Tier, TurnId,
     answer::Settlement,
     hook::{HookEvent, WebhookEvent},
-    outcome::{Cause, Outcome},
+    outcome::{EndedBy, Outcome},
     patience::{self, MINUTE, REASONS_A_MINUTE},
 };
 use gangline_irc::{client::LinkCommand, wire::Message};
@@ -21,9 +21,9 @@ use gangline_store::{Entry, LineKind, MessageRow, Send as StoreSend};
 use super::AgentLoop;
 use crate::texts;
 
-/// So much of a message or an error is told, in bytes.
+/// The most that is reported of a message or an error, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
-/// The cut-off attempts of so many messages are remembered; an old one is a courtesy only.
+/// The most messages whose cut-off attempts are remembered; an old one is a courtesy only.
 const CUT_OFF_MAX: usize = 64;
 /// So much of the reason for a park is kept, in characters.
 const DEATH_MAX: usize = 300;
@@ -75,13 +75,13 @@ impl AgentLoop {
     }
 
     /// The backend is gone.
-    pub(super) fn gone(&mut self, cause: Cause, how: &str) {
+    pub(super) fn gone(&mut self, by: EndedBy, how: &str) {
         if std::mem::take(&mut self.shown.compacting) {
             self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
         }
-        match cause {
-            Cause::Ours => {}
-            Cause::Theirs => {
+        match by {
+            EndedBy::Us => {}
+            EndedBy::Itself => {
                 if self.progress.cut_off.len() >= CUT_OFF_MAX {
                     self.progress.cut_off.clear();
                 }
@@ -100,7 +100,7 @@ impl AgentLoop {
         self.session_ends(how);
     }
 
-    /// The backend has ended by itself, with nothing under way and no trouble (R0-20).
+    /// The backend has exited on its own while it was idle and without a fault (R0-20).
     pub(super) fn ended_well(&mut self) {
         if std::mem::take(&mut self.shown.compacting) {
             self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
@@ -181,7 +181,7 @@ impl AgentLoop {
         let Some(permissions) = self.shown.permissions else { return };
         let name = texts::realname(backend, permissions, unasked);
         let line = Message::new("SETNAME").trailing(name);
-        let _ = self.doors.link.try_send(LinkCommand::Raw(line));
+        let _ = self.ports.link.try_send(LinkCommand::Raw(line));
     }
 
     /// Messages are in the turn now.

@@ -1,4 +1,5 @@
-//! What the rooms see of an open turn: the typing mark, what runs, and what is said between tools.
+//! Progress of an open turn as rooms see it: the typing indicator, the running tool, and the text
+//! between tools.
 
 use gangline_core::{Redacted, Target, Tier, TurnId, name::fold, pulse::Beat, split};
 use gangline_irc::client::TypingState;

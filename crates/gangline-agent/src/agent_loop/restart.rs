@@ -1,16 +1,16 @@
-//! What an agent is told of a restart of its backend: one line of its next prompt (R2-14).
+//! The line of the next prompt that tells an agent of its backend's restart (R2-14).
 
 /// Which session there was, and what is to be told of the one that there is.
 #[derive(Debug, Default)]
 pub(super) struct Restart {
     session: Option<String>,
     directory: String,
-    untold: Option<Untold>,
+    untold: Option<Unreported>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Untold {
-    /// It goes on with the session that it had.
+enum Unreported {
+    /// It continues its session.
     GoesOn,
     /// It remembers nothing.
     New,
@@ -32,9 +32,9 @@ impl Restart {
         let before = self.session.replace(session.to_owned());
         self.untold = match (before, self.untold) {
             (None, untold) => untold,
-            (Some(_), Some(Untold::New)) => Some(Untold::New),
-            (Some(before), _) if before == session => Some(Untold::GoesOn),
-            (Some(_), _) => Some(Untold::New),
+            (Some(_), Some(Unreported::New)) => Some(Unreported::New),
+            (Some(before), _) if before == session => Some(Unreported::GoesOn),
+            (Some(_), _) => Some(Unreported::New),
         };
     }
 
@@ -44,10 +44,10 @@ impl Restart {
     }
 
     /// Returns the line for the next prompt, once.
-    pub(super) fn told(&mut self) -> Option<String> {
+    pub(super) fn take_report(&mut self) -> Option<String> {
         let session = match self.untold.take()? {
-            Untold::GoesOn => "your session continues",
-            Untold::New => "your session is new",
+            Unreported::GoesOn => "your session continues",
+            Unreported::New => "your session is new",
         };
         Some(format!(
             "\n[gangline] you were restarted; {session}, and your files are in {} as you left them",

@@ -1,15 +1,16 @@
-//! T3: a turn's end becomes one commit: new states, relayed answers, and what askers are told.
+//! T3: the end of a turn in one commit: new states, relayed answers, and notices to askers.
 
 use gangline_api::event;
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, SendKey, Target, Tier, TurnId,
-    answer::{Settlement, Tell},
+    answer::{AskerNotice, Settlement},
     outcome::Outcome,
     redact::Redactor,
     split,
 };
 use gangline_irc::client::TypingState;
 use gangline_os::clock::UnixMicros;
+use gangline_runtime::FailureKind;
 use gangline_store::{EndTurn, Entry, LineKind, MessageRow, NewMessage, Send as StoreSend, Settle};
 
 use super::{AgentLoop, show};
@@ -23,6 +24,7 @@ impl AgentLoop {
                 self.typing(target, TypingState::Done);
             }
         }
+        self.overflow_reported(turn, outcome);
         let reason = settled.iter().find_map(|one| one.reason.as_ref()).map(ToString::to_string);
         let ended = event::TurnEnded { turn, outcome: outcome.into(), reason, messages };
         let end = EndTurn {
@@ -43,9 +45,18 @@ impl AgentLoop {
         self.steers.clear();
         self.notes.turn = None;
         self.talk.turn_ends();
-        self.doors.context.send_replace(None);
+        self.ports.context.send_replace(None);
         self.shown.turns += 1;
         self.journal.push(Entry::End(end));
+    }
+
+    /// Says that the prompt did not fit, unless it was given again and then ended otherwise.
+    fn overflow_reported(&mut self, turn: TurnId, outcome: &Outcome) {
+        let overflow = FailureKind::ContextOverflow.as_str();
+        if matches!(outcome, Outcome::Failed(kind) if kind == overflow) {
+            let why = self.progress.failure.clone().unwrap_or_default();
+            self.notice(Some(turn), overflow, why);
+        }
     }
 
     /// What was called and has not come back never will: who reads along sees it end. The rules of
@@ -100,7 +111,7 @@ pub(crate) fn sends_for(
         sends.push(StoreSend {
             agent: agent.clone(),
             turn: Some(turn),
-            idem_key: telling_key(row, tell),
+            idem_key: notice_key(row, tell),
             target: row.target.clone(),
             lines: split::redacted_lines(&redactor.redact(&text), |_| String::new()).lines,
             kind: LineKind::Notice,
@@ -113,13 +124,14 @@ pub(crate) fn sends_for(
 
 /// One line for each attempt that came to nothing; of a rate limit, which may end many of them, one
 /// for the message.
-fn telling_key(row: &MessageRow, tell: &Tell) -> SendKey {
+fn notice_key(row: &MessageRow, tell: &AskerNotice) -> SendKey {
     let message = format!("w-{}-{:x}", row.id, row.accepted_at.0);
     match tell {
-        Tell::RateLimited => format!("{message}-rate").into(),
-        Tell::Failed(_) | Tell::TurnLost | Tell::NeedsLogin | Tell::DeadLetter { .. } => {
-            format!("{message}-{}", row.takes).into()
-        }
+        AskerNotice::RateLimited => format!("{message}-rate").into(),
+        AskerNotice::Failed(_)
+        | AskerNotice::TurnLost
+        | AskerNotice::NeedsLogin
+        | AskerNotice::DeadLetter { .. } => format!("{message}-{}", row.takes).into(),
     }
 }
 

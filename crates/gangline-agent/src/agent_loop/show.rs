@@ -1,4 +1,4 @@
-//! What others see: the live state for tasks of this daemon, and the row for everybody else.
+//! The agent's state as others see it: live for tasks of this daemon, a row for everybody else.
 
 use gangline_api::{
     event,
@@ -36,7 +36,7 @@ pub(super) struct Shown {
     pub(super) compacting: bool,
     /// How the backend ended the last time, or why it did not start; told while it is parked.
     pub(super) death: Option<String>,
-    /// What stands between the agent and its chat network.
+    /// The fault between the agent and its chat network.
     pub(super) irc: Option<String>,
     /// Tokens that the conversation holds, and that the model's context can hold.
     pub(super) context: (Option<u64>, Option<u64>),
@@ -49,7 +49,7 @@ pub(super) struct Shown {
     /// The backend, and the configured one if that is another.
     pub(super) runtime: Option<String>,
     pub(super) configured_runtime: Option<String>,
-    /// How tools are permitted, and the first one that ran unasked all the same (C5).
+    /// The permission mode, and the first tool that ran unasked in spite of it (C5).
     pub(super) permissions: Option<Permissions>,
     pub(super) unasked: Option<String>,
     /// What the open turn is about.
@@ -101,7 +101,7 @@ impl AgentLoop {
     /// Publishes the state, and writes the row if something changed that people see.
     pub(super) fn show(&mut self) {
         let view = self.core.view();
-        let phase = view.phase.told();
+        let phase = view.phase.public();
         if !view.needs_login {
             self.shown.login_hint = None;
         }
@@ -121,7 +121,7 @@ impl AgentLoop {
         };
         let same = !turned && self.shown.paused == view.paused && self.shown.told == trouble;
         self.shown.paused = view.paused;
-        self.doors.view.send_replace(view.clone());
+        self.ports.view.send_replace(view.clone());
         let note = self.note(&view);
         if !same {
             self.shown.told = trouble;
@@ -135,7 +135,7 @@ impl AgentLoop {
         let waits = if view.approvals > 0 { Waits::ForHuman } else { Waits::ForNobody };
         self.pulse.see(self.now(), view.turn, waits);
         let now = Showing { view, note, tool, session: self.shown.session.clone() };
-        self.doors.showing.send_if_modified(|showing| {
+        self.ports.showing.send_if_modified(|showing| {
             let changed = *showing != now;
             *showing = now;
             changed

@@ -1,4 +1,4 @@
-//! From the backend's shapes to the record's.
+//! Conversions from the backend's types to the record's.
 
 use gangline_api::event;
 use gangline_core::TurnId;

@@ -1,5 +1,5 @@
-//! On a network that is not ours: is the person there whom a private answer is for, and is it that
-//! person? Pure; the chat task sends the questions and the lines.
+//! The addressee of a private answer on a foreign network: whether they are online, and whether it
+//! is still the same person. Pure; the chat task sends the queries and the lines.
 //!
 //! A person with an account is known by that: before each answer the server is asked (`WHOIS`)
 //! whose the nick is now. Anybody else is known by the nick. An answer whose person is not there

@@ -1,4 +1,4 @@
-//! What the chat task says by itself to somebody who said something: notices, which wake nobody.
+//! The chat task's own answers, without the model: notices, which start no turn.
 
 use gangline_core::{MessageId, Target};
 use gangline_irc::client::Line;

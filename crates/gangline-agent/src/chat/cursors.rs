@@ -1,4 +1,4 @@
-//! How far each target's history was taken in.
+//! Cursors: how much of each target's history has been read.
 //!
 //! A cursor moves only with the lines before it in the store: by a page, in the intake's commit,
 //! or, once a target is caught up, by its live lines. Lines that concern nobody move it in memory
@@ -16,9 +16,9 @@ use super::{
     Chat,
     intake::{self, intake_key},
 };
-use crate::rooms::{self, Became, ToRooms};
+use crate::rooms::{self, Became, RoomsCommand};
 
-/// A room is filled again with at most so many pages of history.
+/// The most pages of history with which a room is filled again.
 const REFILL_PAGES: u32 = 20;
 /// The key under which the time of the last look for direct lines is kept.
 const TARGETS: &str = "*";
@@ -26,15 +26,31 @@ const TARGETS: &str = "*";
 #[derive(Default)]
 struct Place {
     cursor: Option<Cursor>,
-    caught_up: bool,
+    reached: Reached,
     /// From where the room is filled again before history is taken in: what was taken in and not
     /// read when the last daemon ended.
     refill: Option<Refill>,
-    /// The room has all that was not read: what history tells now was read before, or is there.
-    refilled: bool,
     /// A page was asked for: until the answer, lines before it may be missing.
     asked: bool,
     dirty: bool,
+}
+
+impl Place {
+    fn is_caught_up(&self) -> bool {
+        self.reached == Reached::Now
+    }
+}
+
+/// How far this connection has read a place's history.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Reached {
+    /// It has not.
+    #[default]
+    Nothing,
+    /// The room has all that was not read: what history tells now was read before, or is there.
+    Unread,
+    /// Lines come live.
+    Now,
 }
 
 /// How far a room was filled again.
@@ -68,39 +84,37 @@ impl Cursors {
     pub(super) fn forget_progress(&mut self) {
         self.targets_known = false;
         for place in self.places.values_mut() {
-            place.caught_up = false;
-            place.refilled = false;
+            place.reached = Reached::Nothing;
         }
     }
 
     /// We are no longer in the channel: what is said there now is history's when we come back.
     pub(super) fn left(&mut self, target: &Target) {
         if let Some(place) = self.places.get_mut(target.folded()) {
-            place.caught_up = false;
-            place.refilled = false;
+            place.reached = Reached::Nothing;
         }
     }
 
-    /// The agent enters a place by its own wish: what was said there before is not for it (R1-21).
+    /// The agent enters a place by its own decision: what was said there before is not for it (R1-21).
     pub(super) fn begin_anew(&mut self, target: &Target, now: &str) {
         let place = Place { cursor: Cursor::timestamp(now).ok(), dirty: true, ..Place::default() };
         self.places.insert(target.folded().to_owned(), place);
     }
 
-    /// Returns whether a line of history is none to be read: the room was filled again with all
+    /// Returns whether a line of history is to be ignored: the room was filled again with all
     /// that was not read, and what was said since then has come live.
     pub(super) fn is_refilled(&self, target: &Target) -> bool {
-        self.places.get(target.folded()).is_some_and(|place| place.refilled)
+        self.places.get(target.folded()).is_some_and(|place| place.reached == Reached::Unread)
     }
 
     pub(super) fn is_caught_up(&self, target: &Target) -> bool {
-        self.places.get(target.folded()).is_some_and(|place| place.caught_up)
+        self.places.get(target.folded()).is_some_and(Place::is_caught_up)
     }
 
     /// Returns whether everything said directly before now is taken in.
     fn direct_is_caught_up(&self) -> bool {
         let behind = |(target, place): (&String, &Place)| {
-            place.asked && !place.caught_up && !target.starts_with('#')
+            place.asked && !place.is_caught_up() && !target.starts_with('#')
         };
         self.targets_known && !self.places.iter().any(behind)
     }
@@ -113,7 +127,7 @@ impl Cursors {
     /// only what is committed moves the place.
     pub(super) fn after(&self, conversation: &Target, line: &Line) -> Option<CursorMove> {
         let cursor = line.cursor.clone()?;
-        let caught_up = self.places.get(conversation.folded())?.caught_up;
+        let caught_up = self.places.get(conversation.folded())?.is_caught_up();
         caught_up.then(|| CursorMove {
             target: conversation.folded().to_owned(),
             cursor: cursor.as_str().to_owned(),
@@ -125,7 +139,7 @@ impl Cursors {
         let cursor = line.cursor.clone();
         let place = self.places.get_mut(conversation.folded());
         if let (Some(cursor), Some(place)) = (cursor, place)
-            && place.caught_up
+            && place.is_caught_up()
         {
             place.cursor = Some(cursor);
             place.dirty = written == Written::No;
@@ -135,8 +149,7 @@ impl Cursors {
     /// A live line could not be committed: what follows is taken from history again.
     pub(super) fn lost(&mut self, conversation: &Target) {
         let place = self.places.entry(conversation.folded().to_owned()).or_default();
-        place.caught_up = false;
-        place.refilled = false;
+        place.reached = Reached::Nothing;
         place.asked = true;
         self.failed.insert(conversation.clone());
     }
@@ -207,7 +220,7 @@ impl Chat {
             if cursor != taken {
                 place.refill = Some(Refill { after: cursor.clone(), pages: REFILL_PAGES });
             }
-            let _ = self.deps.rooms.send(ToRooms::ReadBefore { place: target, cursor }).await;
+            let _ = self.deps.rooms.send(RoomsCommand::ReadBefore { place: target, cursor }).await;
         }
         true
     }
@@ -240,7 +253,7 @@ impl Chat {
 
     pub(super) fn catch_up(&mut self, target: Target) {
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
-        if place.caught_up {
+        if place.is_caught_up() {
             return;
         }
         place.asked = true;
@@ -261,11 +274,10 @@ impl Chat {
     pub(super) fn caught_up(&mut self, target: &Target) {
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
         if place.refill.take().is_some() {
-            place.refilled = true;
+            place.reached = Reached::Unread;
             return self.catch_up(target.clone());
         }
-        place.refilled = false;
-        place.caught_up = true;
+        place.reached = Reached::Now;
     }
 
     /// The page could not be had. A room that cannot be filled again holds up nothing.

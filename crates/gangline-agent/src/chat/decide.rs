@@ -1,4 +1,4 @@
-//! Words that are not prompts: decisions on approvals.
+//! Decisions on approvals, said in the chat.
 
 use gangline_api::event::{Event, Notice};
 use gangline_core::{
@@ -21,7 +21,7 @@ use crate::{place, texts::approvals};
 
 /// What came of a line that may be no prompt.
 pub(super) enum Handled {
-    /// It was a decision or an operator's word.
+    /// It was a decision, a room word or a near miss, and is dealt with.
     Yes,
     /// It is a prompt like any other.
     No,

@@ -1,5 +1,5 @@
 //! Questions to the chat server whose answers are several lines: who is there, what the topic is,
-//! whether a JOIN went well. Pure but for the answers, which go straight to whoever asked.
+//! whether a JOIN went well. Pure but for the answers, which go straight to the asker.
 //!
 //! One question of a kind is asked at a time, since replies name their subject and nothing else;
 //! one that is not answered in time is given up, and its late reply fits no other subject.
@@ -17,9 +17,9 @@ use tokio::sync::oneshot;
 #[cfg(test)]
 mod tests;
 
-/// The server has so long to answer.
+/// How long the server may take to answer.
 pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// So many questions wait or are under way at once.
+/// The most queries that wait or are open at once.
 const QUESTIONS_MAX: usize = 64;
 /// So many users or names of one answer are kept.
 const ROWS_MAX: usize = 5000;

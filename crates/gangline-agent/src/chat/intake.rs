@@ -1,4 +1,4 @@
-//! In: a line of IRC becomes a durable message, or nothing.
+//! The intake: turns a line of IRC into a durable message, or into nothing.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use tracing::{debug, warn};
 use super::{Chat, ChatDeps, cursors::Written, decide::Handled};
 use crate::{
     bus::Incoming,
-    rooms::{Became, By, Spoken, ToRooms},
+    rooms::{Became, By, RoomsCommand, Spoken},
 };
 
 /// So many lines that no server gives again wait for the store.
@@ -172,8 +172,8 @@ impl Chat {
         }
     }
 
-    /// Returns whether the line may start something in its room: where the agent stands down, only
-    /// a person's may, and it ends that.
+    /// Returns whether the line may start a turn in its room: where the agent stands down, only a
+    /// person's may, and it ends that.
     fn may_start_there(&mut self, line: &Line, who: &Principal) -> bool {
         let Target::Channel(channel) = &line.target else { return true };
         match who.tier {
@@ -223,14 +223,14 @@ impl Chat {
                 rescan.notify_one();
             }
         };
-        match deps.store.accept_and_tell(message, hand_over).await {
+        match deps.store.accept_and_notify(message, hand_over).await {
             Ok(Accepted { id, duplicate }) => {
                 debug!(%id, duplicate, "accepted");
                 if !duplicate && state == MessageState::Accepted {
                     self.watch(line, &by, id);
                 }
                 if let Some(root) = too_far {
-                    self.ring_teller(root.unwrap_or(id)).await;
+                    self.notify_teller(root.unwrap_or(id)).await;
                 }
                 if with_cursor { Taken::WithCursor(id) } else { Taken::Done(Some(id)) }
             }
@@ -270,14 +270,14 @@ impl Chat {
             by: By::Others,
         };
         let told = match line_is_old && self.cursors.is_refilled(&place) {
-            true => ToRooms::Known { place, line },
-            false => ToRooms::Line { place, line },
+            true => RoomsCommand::Known { place, line },
+            false => RoomsCommand::Line { place, line },
         };
         // The rooms take from their queue whatever happens, so this is a short wait.
         let _ = self.deps.rooms.send(told).await;
     }
 
-    /// Keeps a line of the agent's own for whoever reads along, once the server has taken it.
+    /// Stores a line of the agent's own for readers, once the server has accepted it.
     pub(super) async fn hand_own_to_rooms(&self, (row, text): (&OutboxRow, String), taken: &Said) {
         let Ok(place) = row.target.parse::<Target>() else { return };
         let wanted = match &place {
@@ -299,7 +299,7 @@ impl Chat {
             tier: Tier::Agent,
             by: By::Agent,
         };
-        let _ = self.deps.rooms.send(ToRooms::Line { place, line }).await;
+        let _ = self.deps.rooms.send(RoomsCommand::Line { place, line }).await;
     }
 
     /// Tells a stranger why nothing happens, in private and once an hour.

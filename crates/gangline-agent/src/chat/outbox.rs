@@ -1,4 +1,4 @@
-//! Out: rows of the outbox to the link, and what the server said of them back into the rows.
+//! The outbox's way out: rows go to the link, and the server's confirmations into the rows.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,10 +22,10 @@ use sending::{Sending, how, key, may_be_whole, named};
 #[cfg(test)]
 mod tests;
 
-/// Lines and messages under way at the same time; the rest stays in the outbox.
+/// The most lines and messages in transit at once; the rest stays in the outbox.
 const WINDOW: usize = LINK_QUEUE / 2;
 
-/// Whether a line may stand in the room from an earlier attempt.
+/// Whether a line may already be in the room from an earlier attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     Perhaps,
@@ -43,7 +43,7 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// A new connection: nothing is under way. What the server has confirmed stays confirmed.
+    /// A new connection: nothing is in transit. Confirmed lines stay confirmed.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
     }
@@ -64,7 +64,7 @@ impl InFlight {
         }
     }
 
-    /// Returns whether the line may stand in the room already.
+    /// Returns whether the line may already be in the room.
     fn before(&self, row: &OutboxRow) -> Before {
         match row.attempts > 0 && !self.unsaid.contains(&key(row)) {
             true => Before::Perhaps,
@@ -311,7 +311,7 @@ impl Chat {
 
     /// Returns who hears that the line could not be delivered, and the id of what that one said:
     /// who asked for the answer, or the person in whose turn it was said.
-    async fn whom_to_tell(&self, row: &OutboxRow) -> Option<(Nick, Option<String>)> {
+    async fn whom_to_notify(&self, row: &OutboxRow) -> Option<(Nick, Option<String>)> {
         let asked = match row.in_reply_to.or_else(|| row.cause_root.filter(|_| row.hops == 1)) {
             Some(message) => self.deps.store.message(message).await.ok().flatten(),
             None => None,
@@ -325,7 +325,7 @@ impl Chat {
         if here { Some((asked.sender.parse().ok()?, question)) } else { None }
     }
 
-    /// The line cannot be delivered: its asker is told privately, once per send.
+    /// The line cannot be delivered: its asker gets a private notice, once per send.
     pub(super) async fn give_up(&self, row: OutboxRow, why: &str) {
         self.give_up_all(&row.into(), why).await;
     }
@@ -340,7 +340,7 @@ impl Chat {
         if !first || row.idem_key.is_of_undelivered() {
             return;
         }
-        let Some((asker, question)) = self.whom_to_tell(row).await else { return };
+        let Some((asker, question)) = self.whom_to_notify(row).await else { return };
         // Who is not there cannot be told.
         if asker.folded() == fold(&row.target) && self.addressees.is_waited_for(&row.target) {
             return;

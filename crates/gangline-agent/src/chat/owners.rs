@@ -1,5 +1,5 @@
-//! Owners hear of each approval that waits, wherever it was asked: in private on our own server, in
-//! a room where no account tells who an owner is.
+//! Reminders to owners of open approvals, wherever they were asked: in private on our own server,
+//! in a room where no account tells who an owner is.
 
 mod present;
 
@@ -63,16 +63,10 @@ impl Chat {
         Some(self.remind_at?.since(self.deps.clock.now()))
     }
 
-    async fn notify_owners_of(&mut self, row: &ApprovalRow, asked: Option<&MessageRow>) {
-        let waited = self.deps.clock.now().since(row.opened_at);
-        let Some(round) = remind::round(seen(asked), waited) else { return };
-        let before = self.reminded.get(&row.number).copied().filter(|it| it.turn == row.turn);
-        if before.is_some_and(|it| it.round == round) || !self.is_due(asked, round, before) {
-            return;
-        }
-        let told = Reminded { turn: row.turn, round, at: self.deps.clock.now() };
-        let room = asked.filter(|it| it.target.starts_with('#')).map(|it| it.target.clone());
-        let to = match (self.deps.own, room.clone()) {
+    /// Returns where owners are told of an approval, as it is written and as a place; none where it
+    /// is told already.
+    fn reminder_place(&self, room: Option<String>, round: u64) -> Option<(String, String)> {
+        match (self.deps.own, room) {
             (true, _) => Some((OWNER.to_owned(), place::private(OWNER))),
             // It stands there already.
             (false, Some(_)) if round == 0 => None,
@@ -83,8 +77,19 @@ impl Chat {
                 .iter()
                 .min_by_key(|it| it.folded())
                 .map(|home| (home.to_string(), home.folded().to_owned())),
-        };
-        let Some((target, place)) = to else { return };
+        }
+    }
+
+    async fn notify_owners_of(&mut self, row: &ApprovalRow, asked: Option<&MessageRow>) {
+        let waited = self.deps.clock.now().since(row.opened_at);
+        let Some(round) = remind::round(seen(asked), waited) else { return };
+        let before = self.reminded.get(&row.number).copied().filter(|it| it.turn == row.turn);
+        if before.is_some_and(|it| it.round == round) || !self.is_due(asked, round, before) {
+            return;
+        }
+        let told = Reminded { turn: row.turn, round, at: self.deps.clock.now() };
+        let room = asked.filter(|it| it.target.starts_with('#')).map(|it| it.target.clone());
+        let Some((target, place)) = self.reminder_place(room.clone(), round) else { return };
         let number = row.number.to_string();
         let around = Around {
             agent: self.deps.agent.as_str(),
@@ -138,7 +143,7 @@ impl Chat {
         }
         let room = asked.and_then(|it| it.target.parse::<ChannelName>().ok());
         let owner = self.owners.owner(room.as_ref(), before.map(|it| it.at));
-        let told = if before.is_some() { Before::Told } else { Before::Never };
+        let told = if before.is_some() { Before::Notified } else { Before::Never };
         remind::is_due(round, owner, told)
     }
 }

@@ -1,5 +1,5 @@
-//! Where the agent is: channels that it enters and leaves, by its own wish or the server's, and
-//! what it asks about them.
+//! The agent's channels: joins and parts, by its own decision or the server's, and queries about
+//! them.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
     Chat,
     inquiries::{Answer, Inquiry, Question, Unanswered},
 };
-use crate::rooms::ToRooms;
+use crate::rooms::RoomsCommand;
 
 impl Chat {
     /// Takes a question of the agent's.
@@ -34,7 +34,7 @@ impl Chat {
                 let channel = channel.clone();
                 self.want_no_more(&channel);
                 if !self.up || !joined(&channel) {
-                    let leave = ToRooms::Leave { channel: channel.clone() };
+                    let leave = RoomsCommand::Leave { channel: channel.clone() };
                     let _ = self.deps.rooms.send(leave).await;
                     self.command(LinkCommand::Part { channel, why: String::new() });
                     return answered(inquiry, Ok(Answer::Done));
@@ -64,7 +64,7 @@ impl Chat {
         let (late, commands) = self.inquiries.tick(self.deps.clock.monotonic());
         self.command_all(commands);
         for channel in late {
-            self.wish_failed(channel);
+            self.own_join_failed(channel);
         }
     }
 
@@ -93,7 +93,7 @@ impl Chat {
     pub(super) async fn entered(&mut self, channel: ChannelName) {
         self.counted(channel.clone(), None);
         self.catch_up(Target::Channel(channel.clone()));
-        let _ = self.deps.rooms.send(ToRooms::Enter { channel: channel.clone() }).await;
+        let _ = self.deps.rooms.send(RoomsCommand::Enter { channel: channel.clone() }).await;
         self.deps.joined.send_modify(|joined| {
             joined.insert(channel.clone());
         });
@@ -103,7 +103,7 @@ impl Chat {
     }
 
     /// The agent is no longer in the channel. What was heard there stays readable, unless it left
-    /// by its own wish (R1-21).
+    /// by its own decision (R1-21).
     pub(super) async fn left(&mut self, channel: ChannelName) {
         self.counted(channel.clone(), None);
         self.cursors.left(&Target::Channel(channel.clone()));
@@ -114,7 +114,7 @@ impl Chat {
         if wanted {
             self.is_kept_out(&channel);
         } else {
-            let _ = self.deps.rooms.send(ToRooms::Leave { channel: channel.clone() }).await;
+            let _ = self.deps.rooms.send(RoomsCommand::Leave { channel: channel.clone() }).await;
         }
         self.inquiries.parted(&channel);
     }
@@ -126,13 +126,13 @@ impl Chat {
     pub(super) fn join_failed(&mut self, channel: ChannelName, why: &str) {
         self.is_kept_out(&channel);
         if self.inquiries.join_failed(&channel, why) {
-            self.wish_failed(channel);
+            self.own_join_failed(channel);
         }
     }
 
     /// The agent was told that it could not be had; the link shall not go on trying, unless the
     /// configuration wants it there.
-    fn wish_failed(&mut self, channel: ChannelName) {
+    fn own_join_failed(&mut self, channel: ChannelName) {
         if !self.deps.home.contains(&channel) {
             self.want_no_more(&channel);
             self.command(LinkCommand::Part { channel, why: String::new() });

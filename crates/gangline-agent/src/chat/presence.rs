@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Why a line is given up while others wait.
-const TOO_MANY: &str = "the person is not there, and too many lines wait for people already";
+const TOO_MANY: &str = "the person is not there, and too many lines already wait for absent people";
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ impl Chat {
         let mut due = Vec::new();
         for row in rows {
             let Ok(target) = row.target.parse::<Target>() else {
-                self.give_up(row, "the target is no channel and no nick").await;
+                self.give_up(row, "the target is neither a channel nor a nick").await;
                 continue;
             };
             let asked = match self.who_asked(&row, &target).await {

@@ -1,4 +1,4 @@
-//! What waits for the agent: the list, and one message taken back.
+//! The agent's waiting messages: listing them and cancelling one.
 
 use gangline_core::{
     MessageId, MessageState, Principal, Target, Tier,

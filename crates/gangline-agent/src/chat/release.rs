@@ -1,8 +1,9 @@
-//! `go on m12`: what is held of a cause goes on. And the bell of the agent that tells of a limit.
+//! `go on m12`: lets the held messages of a cause continue. Also the notice that tells the agent of
+//! a limit.
 
 use gangline_core::{MessageId, Principal, Tier, trust::Action};
 use gangline_irc::client::Line;
-use gangline_os::doorbell;
+use gangline_os::change_notice;
 use gangline_store::Released;
 use tracing::{info, warn};
 
@@ -28,17 +29,20 @@ impl Chat {
             Ok(Released::Done { root, messages, agents }) => {
                 info!(%root, messages, by = who.account, "released");
                 for agent in &agents {
-                    doorbell::ring(&self.deps.paths.doorbell(agent.as_str()));
+                    change_notice::notify(&self.deps.paths.change_notice(agent.as_str()));
                 }
                 let what = if messages == 1 { "message waits" } else { "messages wait" };
                 format!("{root} may take up to {more} more turns: {messages} held {what} again")
             }
             Ok(Released::NotHeld { root }) => format!("nothing of {root} is held"),
-            Ok(Released::Ended { root, by }) => format!("{root} was ended by {by}: ask anew"),
+            Ok(Released::Ended { root, by }) => format!(
+                "{root} was ended by {by}: send the \
+                 request again"
+            ),
             Ok(Released::Unknown) => format!("there is no message {id}"),
             Err(error) => {
                 warn!(%error, "cannot release a cause");
-                format!("{id} stays held, since the store cannot write ({error}): try again")
+                format!("{id} is still held, since the store cannot write ({error}): try again")
             }
         };
         self.answer(line, &text).await;
@@ -47,13 +51,13 @@ impl Chat {
 
     /// A message was held: the line that tells of it may stand in the outbox of the agent that the
     /// root message went to.
-    pub(super) async fn ring_teller(&self, root: MessageId) {
+    pub(super) async fn notify_teller(&self, root: MessageId) {
         let deps = &self.deps;
         deps.outbox.notify_one();
         if let Ok(Some(row)) = deps.store.message(root).await
             && row.agent != deps.agent
         {
-            doorbell::ring(&deps.paths.doorbell(row.agent.as_str()));
+            change_notice::notify(&deps.paths.change_notice(row.agent.as_str()));
         }
     }
 }

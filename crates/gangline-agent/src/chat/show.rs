@@ -1,4 +1,4 @@
-//! `show 5` and `more`: all of an approval, page by page.
+//! `show 5` and `more`: a whole approval, page by page.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -72,14 +72,7 @@ impl Chat {
         let (row, asked) = match self.approval_of(number).await {
             Ok(Some(found)) => found,
             Ok(None) => {
-                let other = match who.tier {
-                    Tier::Owner => self.deps.store.approval(number).await.ok().flatten(),
-                    Tier::Member | Tier::Agent | Tier::Stranger => None,
-                };
-                let text = match other {
-                    Some(row) => approvals::of_another(&row, None),
-                    None => approvals::unknown(number),
-                };
+                let text = self.not_mine(who, number).await;
                 self.answer(line, &text).await;
                 return Handled::Yes;
             }
@@ -92,18 +85,17 @@ impl Chat {
             self.answer(line, &refusal).await;
             return Handled::Yes;
         }
-        let offer = match self.deps.store.offer(number).await {
-            Ok(offer) => offer.map(|offer| offer.describe()),
-            Err(error) => {
-                warn!(%error, "cannot read what an approval offers");
-                return Handled::NotNow;
-            }
+        let Ok(offer) = self
+            .deps
+            .store
+            .offer(number)
+            .await
+            .inspect_err(|error| warn!(%error, "cannot read what an approval offers"))
+        else {
+            return Handled::NotNow;
         };
-        let title = format!("approval {number}: {}", approvals::standing(&row));
-        let reader = Reader { bounds: &self.deps.bounds, masks: &self.deps.redactor };
-        let told = (title.as_str(), offer.as_deref());
-        let card = card::lines(told, &row, asked.as_ref(), reader);
-        let lines = page::wire(&card, LINE_BYTES - NAME_ROOM);
+        let offer = offer.map(|offer| offer.describe());
+        let lines = self.lines_of(&row, asked.as_ref(), offer.as_deref());
         let in_room = matches!(line.target, Target::Channel(_));
         let size = if in_room { ROOM_PAGE } else { PAGE };
         let (mut shown, next) = part(&lines, (page.next, size));
@@ -131,6 +123,32 @@ impl Chat {
         }
         self.answer_lines(line, &shown).await;
         Handled::Yes
+    }
+
+    /// Returns what to say of an approval that is not one of this agent.
+    async fn not_mine(&self, who: &Principal, number: ApprovalNumber) -> String {
+        let other = match who.tier {
+            Tier::Owner => self.deps.store.approval(number).await.ok().flatten(),
+            Tier::Member | Tier::Agent | Tier::Stranger => None,
+        };
+        match other {
+            Some(row) => approvals::of_another(&row, None),
+            None => approvals::unknown(number),
+        }
+    }
+
+    /// Returns an approval as lines for the wire.
+    fn lines_of(
+        &self,
+        row: &ApprovalRow,
+        asked: Option<&MessageRow>,
+        offer: Option<&str>,
+    ) -> Vec<String> {
+        let title = format!("approval {}: {}", row.number, approvals::standing(row));
+        let reader = Reader { bounds: &self.deps.bounds, masks: &self.deps.redactor };
+        let told = (title.as_str(), offer);
+        let card = card::lines(told, row, asked, reader);
+        page::wire(&card, LINE_BYTES - NAME_ROOM)
     }
 
     /// Shows the last lines of an open approval of which all was shown here: it is announced here

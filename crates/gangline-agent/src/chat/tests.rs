@@ -22,7 +22,7 @@ use super::{Chat, ChatDeps, Counts, Said};
 use crate::{
     bus::{Incoming, LINK_QUEUE},
     hand_clock::ManualClock,
-    rooms::ToRooms,
+    rooms::RoomsCommand,
     showing::Showing,
 };
 
@@ -31,7 +31,7 @@ use crate::{
 pub(super) struct Rig {
     pub(super) chat: Chat,
     pub(super) link: mpsc::Receiver<LinkCommand>,
-    pub(super) rooms: mpsc::Receiver<ToRooms>,
+    pub(super) rooms: mpsc::Receiver<RoomsCommand>,
     /// Where the store is.
     pub(super) folder: TempDir,
     pub(super) agent_loop: mpsc::Receiver<Incoming>,

@@ -1,5 +1,5 @@
-//! What stands between the agent and its network: each trouble is told once, to the log, to the
-//! store as an event, and in the agent's status as long as it lasts.
+//! Faults between the agent and its network: each is reported once in the log and as an event in
+//! the store, and in the agent's status while it lasts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +18,13 @@ mod tests;
 
 /// The word by which programs know these events.
 const CODE: &str = "irc";
-/// So many different reasons of one absence are told.
+/// The most reasons that are reported for one absence.
 const REASONS_MAX: usize = 8;
 /// So many attempts find no socket before a hub that runs is called an older one: about 10 s, far
 /// longer than a hub needs from its lock to its socket.
 const SOCKETLESS: u32 = 8;
-/// A room that is full, closed after a netsplit or run to by too many opens by itself; one about
-/// which the server says nothing (0) may.
+/// A room that is full, closed after a netsplit, or joined by too many at once opens again without
+/// our doing; so may one about which the server says nothing (0).
 const OPENS_BY_ITSELF: [u16; 4] = [471, 437, 480, 0];
 
 /// What is in the way now.
@@ -69,7 +69,7 @@ impl Chat {
         self.notify_trouble(news.then(|| format!("not on IRC: {why}"))).await;
     }
 
-    /// Of the own server only one trouble is told: a hub that runs and has no socket.
+    /// On the own server only one fault is reported: a hub that runs without a socket.
     async fn off_own(&mut self) {
         let paths = &self.deps.paths;
         let runs = matches!(lock::probe(&paths.hub_lock()), Ok(Some(_)));
@@ -121,7 +121,7 @@ impl Chat {
                  this one"
             ),
             (NickTrouble::Taken, None) => {
-                format!("the nick {wanted} and those like it are taken by others: {why}")
+                format!("the nick {wanted} and its variants are taken: {why}")
             }
             (NickTrouble::Taken | NickTrouble::Changed, Some(other)) => format!(
                 "the nick {wanted} is not ours ({why}): connected as {other}, and silent until it \
@@ -146,8 +146,8 @@ impl Chat {
         self.notify_trouble(None).await;
     }
 
-    /// A channel does not let us in. What waits for it is given up, unless it may open by itself.
-    /// Of one that the agent itself wished for, it hears by the tool.
+    /// A channel refuses the agent. Its waiting lines are dropped, unless the channel may open
+    /// again. of one that the agent itself asked for, it hears by the tool.
     pub(super) async fn room_refuses(&mut self, channel: &ChannelName, numeric: u16, why: &str) {
         if self.deps.home.contains(channel) {
             let number = Some(numeric).filter(|number| *number > 0);

@@ -1,4 +1,4 @@
-//! Nobody is met with silence: whose line waits hears why ([`gangline_core::patience`]).
+//! Notices to authors of waiting lines: why the line waits ([`gangline_core::patience`]).
 
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ impl Chat {
         Some(format!("{message} is stored and waits: {why}"))
     }
 
-    /// Returns where the message stands in the queue, and what it waits for.
+    /// Returns the message's position in the queue, and what it waits for.
     async fn position(&self, waiting: &Waiting) -> String {
         let message = waiting.message;
         let place = self.deps.store.place(&self.deps.agent, message).await;
@@ -102,7 +102,7 @@ impl Chat {
             |(place, all)| format!(", number {place} of {all} in the queue"),
         );
         let status = self.status(&waiting.place).await;
-        format!("{message} waits{place}. Now: {status}. `cancel {message}` takes it back")
+        format!("{message} waits{place}. Now: {status}. `cancel {message}` cancels it")
     }
 
     /// Shows that the line was seen.

@@ -1,24 +1,24 @@
-//! What people say to the agent in the chat that is no prompt: room words, and lines that may have
-//! been meant as one. Start at [`Chat::words`].
+//! Room words: lines in the chat that are commands or near misses, not prompts. Start at
+//! [`Chat::words`].
 
 use gangline_core::{
     ApprovalNumber, MessageState, Principal, Target, Tier, TurnId,
-    agent::PhaseName,
+    agent::{ContextChange, PhaseName},
     approval::{Addressed, ApprovalState},
     cause,
     model::ModelName,
     name::{ChannelName, fold},
     trust::{self, Action},
-    words::{self, Asked, LATELY, Miss, OperatorWord, Reading, Reply},
+    words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
 };
 use gangline_irc::client::Line;
-use gangline_os::doorbell;
+use gangline_os::change_notice;
 use gangline_store::{Cancel, MessageFilter, MessageRow};
 use tracing::{info, warn};
 
 use super::{Chat, answer::place_of, decide::Handled};
 use crate::{
-    bus::{Care, Incoming, Word},
+    bus::{Incoming, Word},
     model,
     texts::{self, approvals},
 };
@@ -27,8 +27,7 @@ use crate::{
 const LAST_MESSAGES: u32 = 32;
 
 const NO_TURN: &str = "there is no turn to end";
-const NOT_YOUR_TURN: &str =
-    "only an owner may end this turn: not all that it works on was asked by you";
+const NOT_YOUR_TURN: &str = "only an owner may end this turn, since others asked for part of it";
 
 /// The agent's approvals, as far as a line that looks like a decision may be meant for them.
 struct Lately {
@@ -121,9 +120,9 @@ impl Chat {
         Handled::Yes
     }
 
-    /// A bare `yes` or `no` finds no open approval: it is a prompt if it replies to the agent's
-    /// last turn, which answered this person in this place. Shortly after an approval it is none:
-    /// it may have been meant for that one.
+    /// A bare `yes` or `no` finds no open approval: it is a prompt if the agent's
+    /// last turn answered this person in this place. Shortly after an approval it is no prompt: it
+    /// may have been meant for that approval.
     pub(super) async fn nothing_to_decide(
         &self,
         line: &Line,
@@ -165,33 +164,17 @@ impl Chat {
         }))
     }
 
-    async fn operator(&mut self, line: &Line, who: &Principal, word: OperatorWord) -> Handled {
-        let action = match word {
-            OperatorWord::Help
-            | OperatorWord::Status
-            | OperatorWord::Queue
-            | OperatorWord::Cancel(_)
-            | OperatorWord::Show(_)
-            | OperatorWord::More
-            | OperatorWord::Model => Action::Prompt,
-            OperatorWord::Pause
-            | OperatorWord::Resume
-            | OperatorWord::Abort
-            | OperatorWord::StandDown
-            | OperatorWord::SetModel(_)
-            | OperatorWord::NewSession
-            | OperatorWord::Compact => Action::Operate,
-        };
+    async fn operator(&mut self, line: &Line, who: &Principal, word: RoomWord) -> Handled {
         let no_turn = self.deps.showing.borrow().view.turn.is_none();
         // An agent gives no orders and asks by its tools: "compact", or "more", may be its whole
         // answer to a question.
-        if who.tier == Tier::Agent && !matches!(word, OperatorWord::Status | OperatorWord::Model) {
+        if who.tier == Tier::Agent && !matches!(word, RoomWord::Status | RoomWord::Model) {
             return Handled::No;
         }
-        if let Err(refusal) = self.deps.policy.may(who, action, 0) {
+        if let Err(refusal) = self.deps.policy.may(who, right_for(&word), 0) {
             let asks = self.deps.policy.may(who, Action::Prompt, 0).is_ok();
             // The author of all that the turn works on may end it.
-            let abort = word == OperatorWord::Abort;
+            let abort = word == RoomWord::Abort;
             let own = if abort { self.own_turn(who).await } else { None };
             if let Some(turn) = own {
                 self.end_own(line, turn).await;
@@ -204,38 +187,42 @@ impl Chat {
             return Handled::Yes;
         }
         match word {
-            OperatorWord::Help => {
+            RoomWord::Help => {
                 let lines = words::help(self.deps.agent.short());
                 self.answer_lines(line, &lines).await;
             }
-            OperatorWord::Status => {
+            RoomWord::Status => {
                 let text = self.status(&place_of(line)).await;
                 self.answer(line, &text).await;
             }
-            OperatorWord::Model => {
+            RoomWord::Model => {
                 let text = self.model();
                 self.answer(line, &text).await;
             }
-            OperatorWord::Queue => return self.queue(line, who).await,
-            OperatorWord::Cancel(message) => return self.cancel(line, who, message).await,
-            OperatorWord::Show(number) => return self.show(line, who, number).await,
-            OperatorWord::More => return self.more(line, who).await,
-            OperatorWord::StandDown => return self.stand_down(line, who).await,
-            OperatorWord::SetModel(model) => return self.choose(line, model).await,
-            OperatorWord::NewSession => return self.care(line, Care::Clear).await,
-            OperatorWord::Compact => return self.care(line, Care::Compact).await,
-            OperatorWord::Pause => self.pause(line).await,
-            OperatorWord::Resume => self.resume(line).await,
-            OperatorWord::Abort if no_turn => self.answer(line, NO_TURN).await,
-            OperatorWord::Abort => self.order(line, Word::Abort, "ending the turn").await,
+            RoomWord::Queue => return self.queue(line, who).await,
+            RoomWord::Cancel(message) => return self.cancel(line, who, message).await,
+            RoomWord::Show(number) => return self.show(line, who, number).await,
+            RoomWord::More => return self.more(line, who).await,
+            RoomWord::StandDown => return self.stand_down(line, who).await,
+            RoomWord::SetModel(model) => return self.choose(line, model).await,
+            RoomWord::NewSession => {
+                return self.change_context(line, ContextChange::Clear).await;
+            }
+            RoomWord::Compact => {
+                return self.change_context(line, ContextChange::Compact).await;
+            }
+            RoomWord::Pause => self.pause(line).await,
+            RoomWord::Resume => self.resume(line).await,
+            RoomWord::Abort if no_turn => self.answer(line, NO_TURN).await,
+            RoomWord::Abort => self.order(line, Word::Abort, "ending the turn").await,
         }
         Handled::Yes
     }
 
     async fn pause(&self, line: &Line) {
         let text = match self.deps.showing.borrow().view.paused {
-            true => "I am paused already; `resume` ends that",
-            false => "paused: I store what comes and start nothing until `resume`",
+            true => "I am paused already; say `resume` to continue",
+            false => "paused: I store new messages and begin no turn until `resume`",
         };
         self.order(line, Word::Pause, text).await;
     }
@@ -246,7 +233,7 @@ impl Chat {
         let waits = view.paused || view.needs_login || view.phase == PhaseName::Parked;
         let text = match waits {
             true => "resumed",
-            false => "I am not paused, so nothing changes; `status` says what I do",
+            false => "I am not paused, so nothing changes; `status` shows what I do",
         };
         self.order(line, Word::Resume, text).await;
     }
@@ -270,7 +257,7 @@ impl Chat {
         // A word from history was said to another state of things.
         if !line.from_history {
             self.notify_loop(Incoming::EndTurn { turn }).await;
-            self.answer(line, "ending the turn: it is all yours").await;
+            self.answer(line, "ending the turn").await;
         }
     }
 
@@ -286,8 +273,7 @@ impl Chat {
     /// waits of them there is taken back.
     async fn stand_down(&mut self, line: &Line, who: &Principal) -> Handled {
         let Target::Channel(channel) = line.target.clone() else {
-            self.answer(line, "say that in a room: in private nobody but you starts anything")
-                .await;
+            self.answer(line, "say `stand down` in a room; it has no effect in private").await;
             return Handled::Yes;
         };
         if line.from_history {
@@ -309,9 +295,8 @@ impl Chat {
             }
         }
         info!(%channel, by = who.account, "stands down");
-        let mut text = format!(
-            "I start nothing for agents in {channel} until a person mentions me here again"
-        );
+        let mut text =
+            format!("I ignore agents in {channel} until a person mentions me here again");
         if self.deps.showing.borrow().view.turn.is_some() {
             text.push_str("; my open turn continues, `stop` ends it");
         }
@@ -342,7 +327,7 @@ impl Chat {
         let text = match model::choose(&deps.paths, &deps.agent, &deps.model_owner, model.as_ref())
         {
             Ok(()) => {
-                doorbell::ring(&deps.paths.doorbell(deps.agent.as_str()));
+                change_notice::notify(&deps.paths.change_notice(deps.agent.as_str()));
                 info!(?model, "a model was chosen");
                 match model {
                     Some(model) => format!("from the next turn on I use `{model}`"),
@@ -350,8 +335,8 @@ impl Chat {
                 }
             }
             Err(error) => {
-                warn!(%error, "cannot keep the choice of a model");
-                format!("the model stays as it is: {error}")
+                warn!(%error, "cannot store the choice of a model");
+                format!("the model is not changed: {error}")
             }
         };
         self.answer(line, &text).await;
@@ -359,19 +344,21 @@ impl Chat {
     }
 
     /// Has the context shortened or emptied once no turn is open.
-    async fn care(&self, line: &Line, care: Care) -> Handled {
+    async fn change_context(&self, line: &Line, change: ContextChange) -> Handled {
         if line.from_history {
             return Handled::Yes;
         }
         let can = self.deps.can;
-        let (can, text, cannot) = match care {
-            Care::Compact => (can.compact, "I shorten my context", "shorten my context"),
-            Care::Clear => (can.clear, "the next turn begins a new session", "begin a new session"),
+        let (can, text, cannot) = match change {
+            ContextChange::Compact => (can.compact, "I shorten my context", "shorten my context"),
+            ContextChange::Clear => {
+                (can.clear, "the next turn begins a new session", "begin a new session")
+            }
         };
         let phase = self.deps.showing.borrow().view.phase;
         let text = match phase {
             PhaseName::Down | PhaseName::Starting | PhaseName::Parked => {
-                "my backend is not running; try again".to_owned()
+                "my backend is not running; try again when `status` shows it is".to_owned()
             }
             PhaseName::Idle
             | PhaseName::Taking
@@ -380,7 +367,7 @@ impl Chat {
             | PhaseName::Interrupting
                 if can =>
             {
-                self.notify_loop(Incoming::Care(care)).await;
+                self.notify_loop(Incoming::Change(change)).await;
                 text.to_owned()
             }
             PhaseName::Idle
@@ -409,6 +396,26 @@ impl Chat {
         let (agent, epoch) = (&self.deps.agent, self.deps.epoch);
         let around = showing.around(&self.deps.store, agent).await;
         showing.status((agent, epoch), around).description
+    }
+}
+
+/// Returns what somebody must be allowed to do to say the word.
+fn right_for(word: &RoomWord) -> Action {
+    match word {
+        RoomWord::Help
+        | RoomWord::Status
+        | RoomWord::Queue
+        | RoomWord::Cancel(_)
+        | RoomWord::Show(_)
+        | RoomWord::More
+        | RoomWord::Model => Action::Prompt,
+        RoomWord::Pause
+        | RoomWord::Resume
+        | RoomWord::Abort
+        | RoomWord::StandDown
+        | RoomWord::SetModel(_)
+        | RoomWord::NewSession
+        | RoomWord::Compact => Action::Operate,
     }
 }
 

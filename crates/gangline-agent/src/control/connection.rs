@@ -1,4 +1,4 @@
-//! One connection: lines in, requests under way, frames out, and events if it asked for them.
+//! One connection: lines in, open requests, frames out, and events if it subscribed.
 //!
 //! One task does all of it, so frames never mix. What a request does runs in a task of its own;
 //! those that speak or read keep their order. Nothing here grows: lines, requests and pages are
@@ -42,9 +42,9 @@ const LINE_WITHIN: Duration = Duration::from_secs(LINE_SECONDS);
 const WRITE_WITHIN: Duration = Duration::from_secs(10);
 /// What is read at once.
 const CHUNK: usize = 16 * 1024;
-/// Frames of events are put together up to so many bytes.
+/// Frames of events are joined up to this many bytes.
 const BATCH: usize = 64 * 1024;
-/// What is under way when the daemon ends may be answered within this.
+/// How long open requests may take when the daemon ends.
 const FINISH_WITHIN: Duration = Duration::from_millis(500);
 
 /// A connection's part of the socket.
@@ -63,7 +63,7 @@ pub(super) struct Connection {
     subscription: Option<Subscription>,
 }
 
-/// Requests under way.
+/// Open requests.
 struct Work {
     group: TaskGroup,
     done: mpsc::Sender<(Order, Done)>,
@@ -143,10 +143,10 @@ impl Connection {
 
     async fn next(&mut self, end: &CancellationToken) -> Event {
         let reads = !self.silent && self.work.count < IN_FLIGHT_MAX;
-        let now = self.requests.monotonic();
+        let clock = self.requests.clock();
         let late = async {
             match self.line_due.filter(|_| reads) {
-                Some(due) => tokio::time::sleep(due.saturating_sub(now)).await,
+                Some(due) => clock.sleep_until(due).await,
                 None => std::future::pending().await,
             }
         };
@@ -198,7 +198,7 @@ impl Connection {
                 }
             },
             Event::LineLate => {
-                let text = format!("the line was not complete within {LINE_SECONDS} s");
+                let text = format!("the line was incomplete after {LINE_SECONDS} s");
                 self.refuse(None, &text).await?;
                 Err(Over)
             }
@@ -231,7 +231,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes whole lines as requests, as many as may be under way.
+    /// Takes whole lines as requests, as many as may be open.
     async fn take_lines(&mut self) -> Result<(), Over> {
         while self.work.count < IN_FLIGHT_MAX {
             match self.lines.take() {
@@ -347,7 +347,7 @@ impl Connection {
         self.write_bytes(&batch).await
     }
 
-    /// Answers what is under way, as far as that is quick.
+    /// Answers open requests that finish quickly.
     async fn finish(&mut self) {
         let answered = async {
             while self.work.count > 0 {

@@ -1,4 +1,4 @@
-//! Bytes of a connection as lines, none longer than may be, held only while they are not whole. Pure.
+//! A connection's bytes as lines of limited length; holds only incomplete lines. Pure.
 
 use gangline_api::ipc::LINE_MAX;
 

@@ -1,4 +1,4 @@
-//! Words of a text that name somebody: `@nick`. Pure.
+//! The `@nick` mentions in a text. Pure.
 
 use gangline_core::name::fold;
 

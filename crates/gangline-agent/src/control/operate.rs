@@ -3,12 +3,12 @@
 use std::{cmp::Reverse, path::Path};
 
 use gangline_api::ipc::{ModelChoice, ModelData, SetDirectoryData};
-use gangline_core::agent::PhaseName;
-use gangline_os::doorbell;
+use gangline_core::agent::{ContextChange, PhaseName};
+use gangline_os::change_notice;
 
 use super::requests::{Reply, Requests, shown, whole};
 use crate::{
-    bus::{Care, Incoming, Word},
+    bus::{Incoming, Word},
     model,
     rooms::Unread,
     status::Around,
@@ -20,22 +20,27 @@ use crate::{
 const INSTRUCTIONS: &str = "CLAUDE.md";
 /// The most that is read of it, in bytes: it has to fit into a response.
 const INSTRUCTIONS_MAX: u64 = 40 * 1024;
-/// So many places with unread lines are told.
+/// The most places with unread lines in a status.
 const UNREAD_MAX: usize = 200;
 /// F.2: what there is no backend for.
 const NOT_RUNNING: &str = "Agent runner is not running";
 
 impl Requests {
     pub(super) fn compact(&self) -> Result<Reply, String> {
-        self.care(Care::Compact, self.can.compact, "shorten its context")
+        self.change_context(ContextChange::Compact, self.can.compact, "shorten its context")
     }
 
     pub(super) fn clear(&self) -> Result<Reply, String> {
-        self.care(Care::Clear, self.can.clear, "begin a new context")
+        self.change_context(ContextChange::Clear, self.can.clear, "begin a new context")
     }
 
     /// Asks for it; it is done once no turn is open, and told as an event.
-    fn care(&self, care: Care, can: bool, what: &str) -> Result<Reply, String> {
+    fn change_context(
+        &self,
+        change: ContextChange,
+        can: bool,
+        what: &str,
+    ) -> Result<Reply, String> {
         match self.showing.borrow().view.phase {
             PhaseName::Down | PhaseName::Starting | PhaseName::Parked => {
                 return Err(NOT_RUNNING.to_owned());
@@ -49,7 +54,7 @@ impl Requests {
         if !can {
             return Err(format!("this agent's backend cannot {what}"));
         }
-        self.notify(Incoming::Care(care))?;
+        self.notify(Incoming::Change(change))?;
         Reply::nothing()
     }
 
@@ -94,7 +99,7 @@ impl Requests {
         Reply::nothing()
     }
 
-    /// Keeps the choice, if there is one; the inbox sees it by the doorbell.
+    /// Keeps the choice, if there is one; the inbox sees it by the change notice.
     pub(super) fn model(&self, choice: Option<ModelChoice>) -> Result<Reply, String> {
         let (paths, agent) = (&self.speaker.paths, &self.me.agent);
         if let (Some(ModelChoice::To(_)), true) = (&choice, self.can.fixed_model) {
@@ -108,8 +113,8 @@ impl Requests {
                     ModelChoice::Configured => None,
                 };
                 model::choose(paths, agent, &self.model_owner, chosen.as_ref())
-                    .map_err(|error| format!("the model stays as it is: {error}"))?;
-                doorbell::ring(&paths.doorbell(agent.as_str()));
+                    .map_err(|error| format!("the model is not changed: {error}"))?;
+                change_notice::notify(&paths.change_notice(agent.as_str()));
                 // What it uses until then is not what the next turn has.
                 let model = chosen.as_ref().map(ToString::to_string);
                 return Reply::new(&ModelData { chosen: model.clone(), model });
@@ -150,7 +155,7 @@ impl Requests {
         }
         if found.len() > INSTRUCTIONS_MAX {
             return Err(format!(
-                "{} has {} bytes; at most {INSTRUCTIONS_MAX} are told here: read it yourself",
+                "{} has {}  bytes, and at most {INSTRUCTIONS_MAX} are shown here: read it yourself",
                 shown(&path),
                 found.len()
             ));

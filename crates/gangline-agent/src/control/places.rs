@@ -15,11 +15,11 @@ use super::{
 use crate::{
     bus::{Ending, Incoming, taken},
     chat::inquiries::{ANSWER_WITHIN, Answer, Question},
-    rooms::{By, ReadPage, ToRooms, Wanted},
+    rooms::{By, ReadPage, RoomsCommand, Wanted},
     whereabouts::ENDING,
 };
 
-/// Room in a response for what stands around its rows.
+/// Bytes in a response for everything but its rows.
 const AROUND_ROWS: usize = 4096;
 
 /// A read of own lines waits at most this long for those on their way to the chat server. A server
@@ -48,7 +48,7 @@ impl Requests {
             self.own_lines_are_said(&place).await;
         }
         let (reply, page) = oneshot::channel();
-        let read = ToRooms::Read { place, wanted, reply };
+        let read = RoomsCommand::Read { place, wanted, reply };
         self.rooms.send(read).await.map_err(|_| ENDING.to_owned())?;
         let ReadPage { lines, messages, remaining, lost } =
             page.await.map_err(|_| ENDING.to_owned())?;
@@ -56,7 +56,7 @@ impl Requests {
             let read = |heard| Incoming::Read { messages, heard };
             taken(&self.agent_loop, read).await.map_err(|Ending| ENDING.to_owned())?;
         }
-        let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer kept"));
+        let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer stored"));
         Ok(Reply::new(&ReadData { messages: lines, remaining })?.warning(skipped))
     }
 
@@ -112,7 +112,7 @@ impl Requests {
             }
         };
         let complete = tokio::time::timeout(ANSWER_WITHIN, counting).await.is_ok();
-        let warning = (!complete).then(|| "not every channel was counted in time".to_owned());
+        let warning = (!complete).then(|| "some channels were not counted in time".to_owned());
         let channels = joined.iter().map(ToString::to_string).collect();
         Ok(Reply::new(&ChannelsData { channels, members })?.warning(warning))
     }
@@ -132,7 +132,7 @@ impl Requests {
         });
         users.truncate(fits.count());
         let left = all - users.len();
-        let warning = (left > 0).then(|| format!("{left} more are there"));
+        let warning = (left > 0).then(|| format!("{left} more are not listed"));
         Ok(Reply::new(&WhoData { users })?.warning(warning))
     }
 

@@ -1,4 +1,4 @@
-//! Requests: what each one does, and with whose rights. Owns nothing but its ends of queues.
+//! Requests: what each one does, and who may make it. Owns only its ends of queues.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use gangline_core::{
     hook::WebhookEvent,
     name::{ChannelName, Target},
 };
-use gangline_os::CancellationToken;
+use gangline_os::{CancellationToken, clock::SharedClock};
 use gangline_runtime::Capabilities;
 use gangline_store::{Cursor, EventPage, EventQuery, StoreError};
 use serde::Serialize;
@@ -30,7 +30,7 @@ use crate::{
         Counts,
         inquiries::{Answer, Question},
     },
-    rooms::{By, Order as LineOrder, ToRooms, Unread, Wanted},
+    rooms::{By, Order as LineOrder, RoomsCommand, Unread, Wanted},
     showing::{Showing, VERSION},
     speech::{Speaker, TurnContext},
     whereabouts::Whereabouts,
@@ -53,7 +53,7 @@ pub(crate) struct Requests {
     /// How many are where, as far as it is known.
     pub(crate) members: watch::Receiver<Counts>,
     pub(crate) agent_loop: mpsc::Sender<Incoming>,
-    pub(crate) rooms: mpsc::Sender<ToRooms>,
+    pub(crate) rooms: mpsc::Sender<RoomsCommand>,
     pub(crate) committed: watch::Receiver<u64>,
     /// Whose model is chosen.
     pub(crate) model_owner: String,
@@ -146,6 +146,10 @@ impl Reply {
 }
 
 impl Requests {
+    pub(super) fn clock(&self) -> SharedClock {
+        SharedClock::clone(&self.me.clock)
+    }
+
     pub(super) fn monotonic(&self) -> Duration {
         self.me.clock.monotonic()
     }

@@ -1,4 +1,5 @@
-//! `irc_send` and `irc_ask`: the agent speaks through its shell, by the same way as its tools.
+//! `irc_send` and `irc_ask`: the agent speaks through its shell, in the same way as through its
+//! tools.
 
 use gangline_api::ipc::{self, IfAbsent, RequestId};
 use gangline_core::{
@@ -144,7 +145,7 @@ impl Requests {
     }
 }
 
-/// Returns what makes a repeated request the same wish. Ids are UUIDs (R0-54): then a client that
+/// Returns what makes a repeated request the same request. Ids are UUIDs (R0-54): then a client that
 /// asks again after a lost connection says nothing twice. Another id may be any client's constant.
 fn call(id: Option<&RequestId>, to: &Target, text: &str) -> String {
     let unique = id.and_then(RequestId::as_str).filter(|id| Uuid::parse_str(id).is_ok());

@@ -20,7 +20,7 @@ use tracing::{debug, warn};
 #[cfg(test)]
 mod tests;
 
-/// A socket at which nobody answers for so long is served all the same.
+/// How long another process at the socket may take to answer before it counts as gone.
 const LIVES_WITHIN: Duration = Duration::from_secs(1);
 
 /// A socket that listens. Its file, and the link if it is ours, go with it.
@@ -61,7 +61,7 @@ impl Socket {
                 fs::remove_file(path)?;
             }
             Ok(_) => {
-                let text = format!("{} is there already and is no socket", path.display());
+                let text = format!("{} exists and is not a socket", path.display());
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
             }
             Err(_) => {}

@@ -1,4 +1,5 @@
-//! Who somebody on the socket is: the agent itself, the owner, or anybody of this user (C21).
+//! The identity of a peer on the socket: the agent itself, the owner, or another program of this
+//! user (C21).
 //!
 //! Without a token a peer has an agent's verbs. The agent's token belongs to one generation of its
 //! backend; the owner's lies in the state folder. A token that is neither is refused.
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 use gangline_api::ipc::Token;
 use gangline_os::{
     fsio,
-    mark::{self, RunMark},
+    run_id::{self, RunId},
     secret::Secret,
 };
 use tokio::sync::watch;
@@ -52,15 +53,15 @@ pub(crate) struct Tokens {
     /// Where the owner's token lies. Read when it is needed: it may be made after our start.
     pub(crate) owner_file: PathBuf,
     /// What the agent's children carry.
-    pub(crate) mark: RunMark,
+    pub(crate) run_id: RunId,
 }
 
 impl Tokens {
-    /// Returns who shows this token; whoever shows none and descends from the agent's backend is
-    /// the agent, since clients that know no tokens run in its shell as well.
+    /// Returns who shows this token. A client that shows none and descends from the agent's backend
+    /// is the agent: its shell also runs clients that know no tokens.
     pub(super) fn who(&self, token: Option<&Token>, pid: Option<u32>) -> Result<Who, Wrong> {
         let Some(token) = token else {
-            let ours = pid.and_then(mark::of).is_some_and(|mark| mark == self.mark);
+            let ours = pid.and_then(run_id::of).is_some_and(|run_id| run_id == self.run_id);
             return Ok(if ours { Who::Agent } else { Who::Somebody });
         };
         let is_agents =

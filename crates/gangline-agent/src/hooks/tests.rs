@@ -5,7 +5,10 @@ use std::{fs, path::Path, time::Duration};
 use gangline_api::event::HookData;
 use gangline_config::{AgentConfig, Hooks as Configured};
 use gangline_core::hook::HookEvent;
-use gangline_os::{clock::UnixMicros, process::base_env};
+use gangline_os::{
+    clock::{self, UnixMicros},
+    process::base_env,
+};
 
 use super::{HOOK_QUEUE, HookError, HookSender, Program};
 
@@ -18,6 +21,7 @@ fn program(folder: &Path, script: &str, limit: Duration) -> Program {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
         limit,
+        clock: clock::system(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Records that are written alone, and what the agent loop is told of them.
+//! Records that are written alone, and their results for the agent loop.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use gangline_core::{
     AgentName, ApprovalNumber, MessageId, MessageState, TurnId, approval::Decision,
     outcome::OutcomeWord,
 };
-use gangline_os::doorbell;
+use gangline_os::change_notice;
 use gangline_store::{EndTurn, Entry, How, OpenApproval, Settle, StoreError, Take};
 use tracing::warn;
 
 use super::{JournalDeps, Record, Single, Wrote};
 use crate::bus::{Fatal, Ruled};
 
-/// What the agent loop is told of its records.
+/// The results of records, for the agent loop.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// T1 is committed; these were not waiting any more.
@@ -107,7 +107,7 @@ async fn take(
     let take = taking(deps, (turn, How::Woke), messages.clone(), prompt_uuid);
     match deps.store.take(take).await {
         Ok(taken) => {
-            ring_teller(deps, taken.teller.as_ref());
+            notify_teller(deps, taken.teller.as_ref());
             let reply = Reply::Taken { turn, attempts: taken.attempts, gone: taken.gone };
             Ok(committed(vec![reply]))
         }
@@ -146,7 +146,7 @@ async fn join(deps: &JournalDeps, take: Take) -> Result<Wrote, Fatal> {
     let mut replies = Vec::new();
     let gone = match deps.store.take(take.clone()).await {
         Ok(taken) => {
-            ring_teller(deps, taken.teller.as_ref());
+            notify_teller(deps, taken.teller.as_ref());
             let joined: Vec<_> = taken.attempts.iter().map(|(id, _)| *id).collect();
             if how == How::Steered && !joined.is_empty() {
                 replies.push(Reply::Joined { turn, messages: joined });
@@ -204,10 +204,10 @@ async fn look_at_pause(deps: &JournalDeps, words: u64) -> Wrote {
 }
 
 /// A limit was reached, and the line that tells of it is in somebody's outbox.
-fn ring_teller(deps: &JournalDeps, teller: Option<&AgentName>) {
+fn notify_teller(deps: &JournalDeps, teller: Option<&AgentName>) {
     match teller {
         Some(agent) if *agent == deps.agent => deps.outbox.notify_one(),
-        Some(agent) => doorbell::ring(&deps.paths.doorbell(agent.as_str())),
+        Some(agent) => change_notice::notify(&deps.paths.change_notice(agent.as_str())),
         None => {}
     }
 }

@@ -5,8 +5,8 @@ use gangline_core::{
     redact::Redactor,
 };
 use gangline_os::{
+    change_notice::ChangeNotice,
     clock::{self, UnixMicros},
-    doorbell::Doorbell,
 };
 use gangline_store::{
     AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenOptions, Send as Said,
@@ -89,9 +89,9 @@ fn said(key: &str, deliver: Option<NewMessage>) -> Said {
     }
 }
 
-async fn rings(what: impl Future<Output = ()>, name: &str) {
-    let rung = tokio::time::timeout(Duration::from_secs(60), what).await;
-    assert!(rung.is_ok(), "{name} is not rung");
+async fn notifies(what: impl Future<Output = ()>, name: &str) {
+    let notified = tokio::time::timeout(Duration::from_secs(60), what).await;
+    assert!(notified.is_ok(), "{name} is not notified");
 }
 
 impl Fixture {
@@ -224,14 +224,14 @@ async fn records_that_wait_are_written_together_and_in_their_order() {
     let row = fixture.store.agent(&ada()).await.unwrap().unwrap();
     assert_eq!(row.phase, Some(AgentPhase::Idle.into()));
     assert!(matches!(&replies[..], [Reply::Taken { .. }, Reply::Rescan]), "{replies:?}");
-    // The end of a turn rings for the lines that it may have made.
-    rings(fixture.outbox.notified(), "the outbox").await;
+    // The end of a turn notifies of the lines that it may have made.
+    notifies(fixture.outbox.notified(), "the outbox").await;
 }
 
 /// What continues from a commit hears of it: the outbox of lines, the inbox of messages that went
 /// back, a colleague of what it was sent, the hub of an agent that is ready.
 #[tokio::test]
-async fn those_who_wait_for_what_was_written_are_rung() {
+async fn those_who_wait_for_what_was_written_are_notified() {
     let bob: AgentName = "oak-bob".parse().unwrap();
     for (kind, outbox, inbox) in [
         ("end", true, true),
@@ -241,8 +241,8 @@ async fn those_who_wait_for_what_was_written_are_rung() {
     ] {
         let mut fixture = Fixture::open().await;
         let paths = fixture.journal.deps.paths.clone();
-        let colleague = Doorbell::bind(&paths.doorbell(bob.as_str())).unwrap();
-        let hub = Doorbell::bind(&paths.doorbell("hub")).unwrap();
+        let colleague = ChangeNotice::bind(&paths.change_notice(bob.as_str())).unwrap();
+        let hub = ChangeNotice::bind(&paths.change_notice("hub")).unwrap();
         let records = match kind {
             "end" => {
                 let sends = vec![said("end", Some(message(bob.clone())))];
@@ -267,14 +267,14 @@ async fn those_who_wait_for_what_was_written_are_rung() {
         };
         let (replies, _) = fixture.write(records).await;
         if outbox {
-            rings(fixture.outbox.notified(), "the outbox").await;
+            notifies(fixture.outbox.notified(), "the outbox").await;
         }
         assert_eq!(replies.iter().any(|it| matches!(it, Reply::Rescan)), inbox, "{kind}");
         if inbox {
-            rings(colleague.rung(), "the colleague").await;
+            notifies(colleague.notified(), "the colleague").await;
         }
         if kind == "ready" {
-            rings(hub.rung(), "the hub").await;
+            notifies(hub.notified(), "the hub").await;
         }
     }
 }

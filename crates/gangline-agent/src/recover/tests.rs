@@ -47,8 +47,8 @@ fn text(text: &str) -> Block {
     Block::Text { text: text.into() }
 }
 
-fn to(target: &str) -> Act {
-    Act::Sent { to: target.into(), in_reply_to: None }
+fn to(target: &str) -> TurnAction {
+    TurnAction::Sent { to: target.into(), in_reply_to: None }
 }
 
 /// What the shell sent stands between the calls that it was sent between: `on it` before more work
@@ -59,34 +59,39 @@ fn what_a_shell_sent_stands_where_its_time_is() {
         said(10, vec![call("1", "Bash")]),
         said(30, vec![text("now the tests"), call("2", "Bash")]),
     ];
-    let acts = in_order(TURN, recorded, &[line(20, "ipc/a", "#general"), line(40, "ipc/b", "bob")]);
+    let actions =
+        in_order(TURN, recorded, &[line(20, "ipc/a", "#general"), line(40, "ipc/b", "bob")]);
     let expect = vec![
-        Act::ToolResult(Tool::Shell),
+        TurnAction::ToolResult(Tool::Shell),
         to("#general"),
-        Act::ToolResult(Tool::Send),
-        Act::Text("now the tests".into()),
-        Act::ToolResult(Tool::Shell),
+        TurnAction::ToolResult(Tool::Send),
+        TurnAction::Text("now the tests".into()),
+        TurnAction::ToolResult(Tool::Shell),
         to("bob"),
-        Act::ToolResult(Tool::Send),
+        TurnAction::ToolResult(Tool::Send),
     ];
-    assert_eq!(acts, expect);
+    assert_eq!(actions, expect);
 }
 
 /// A send by the tool stands at its call, be its words recorded late or never.
 #[test]
 fn what_the_tool_sent_stands_at_its_call() {
     let recorded = vec![said(10, vec![call("1", "send"), call("2", "Read")])];
-    let acts = in_order(TURN, recorded, &[line(20, "1", "#general"), line(30, "3", "bob")]);
+    let actions = in_order(TURN, recorded, &[line(20, "1", "#general"), line(30, "3", "bob")]);
     let expect = vec![
         to("#general"),
-        Act::ToolResult(Tool::Send),
-        Act::ToolResult(Tool::Other),
+        TurnAction::ToolResult(Tool::Send),
+        TurnAction::ToolResult(Tool::Other),
         to("bob"),
-        Act::ToolResult(Tool::Send),
+        TurnAction::ToolResult(Tool::Send),
     ];
-    assert_eq!(acts, expect);
+    assert_eq!(actions, expect);
     let late = vec![said(50, vec![call("1", "send")])];
-    let acts = in_order(TURN, late, &[line(20, "1", "#general")]);
-    let expect = vec![to("#general"), Act::ToolResult(Tool::Send), Act::ToolResult(Tool::Send)];
-    assert_eq!(acts, expect);
+    let actions = in_order(TURN, late, &[line(20, "1", "#general")]);
+    let expect = vec![
+        to("#general"),
+        TurnAction::ToolResult(Tool::Send),
+        TurnAction::ToolResult(Tool::Send),
+    ];
+    assert_eq!(actions, expect);
 }

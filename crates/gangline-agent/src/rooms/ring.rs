@@ -90,7 +90,7 @@ impl Spoken {
         self.cursor.clone().or_else(|| Cursor::timestamp(&rfc3339(self.at)).ok())
     }
 
-    pub(super) fn told(&self, text: String) -> ChatLine {
+    pub(super) fn chat_line(&self, text: String) -> ChatLine {
         #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
         let timestamp = self.at.0 as f64 / 1e6;
         let tier = (self.tier == Tier::Stranger).then_some(Tier::Stranger);

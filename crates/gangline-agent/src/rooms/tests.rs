@@ -12,7 +12,7 @@ use super::*;
 struct Fixture {
     _folder: TempDir,
     store: Store,
-    told: mpsc::Sender<ToRooms>,
+    told: mpsc::Sender<RoomsCommand>,
     ticks: watch::Sender<u64>,
     unread: watch::Receiver<Unread>,
     stop: CancellationToken,
@@ -45,20 +45,20 @@ impl Fixture {
         Self { _folder: folder, store, told, ticks, unread, stop, task }
     }
 
-    async fn send(&self, told: ToRooms) {
+    async fn send(&self, told: RoomsCommand) {
         self.told.send(told).await.unwrap();
     }
 
     async fn line(&self, place: &str, number: i64) {
         let line = spoken(number);
-        self.send(ToRooms::Line { place: place.parse().unwrap(), line }).await;
+        self.send(RoomsCommand::Line { place: place.parse().unwrap(), line }).await;
     }
 
     async fn read(&self, place: &str, limit: u32) -> ReadPage {
         let (reply, page) = oneshot::channel();
         let place = place.parse().unwrap();
         let wanted = Wanted { limit: limit as usize, order: Order::Oldest, by: By::Others };
-        self.send(ToRooms::Read { place, wanted, reply }).await;
+        self.send(RoomsCommand::Read { place, wanted, reply }).await;
         page.await.unwrap()
     }
 
@@ -115,7 +115,7 @@ async fn a_strangers_line_is_marked() {
     for tier in [Tier::Stranger, Tier::Agent] {
         let line = Spoken { msgid: None, tier, ..spoken(1) };
         let place = tier.to_string().parse().unwrap();
-        fixture.send(ToRooms::Line { place, line }).await;
+        fixture.send(RoomsCommand::Line { place, line }).await;
     }
     assert_eq!(fixture.read("stranger", 9).await.lines[0].tier, Some(Tier::Stranger));
     assert_eq!(fixture.read("agent", 9).await.lines[0].tier, None);
@@ -134,7 +134,7 @@ async fn what_was_not_read_is_counted_for_all_to_see() {
     let counts = [("#general".to_owned(), 2), ("alice".to_owned(), 1)];
     assert_eq!(*fixture.unread.borrow(), Unread::from(counts));
     fixture.read("#general", 9).await;
-    fixture.send(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
+    fixture.send(RoomsCommand::Leave { channel: "#general".parse().unwrap() }).await;
     assert_eq!(fixture.read("alice", 9).await.lines.len(), 1);
     assert_eq!(*fixture.unread.borrow(), Unread::new());
 }
@@ -145,7 +145,7 @@ async fn what_the_agent_was_given_is_not_read_whoever_tells_first() {
     let fixture = Fixture::open(500).await;
     let given = |number| {
         let place = "#general".parse().unwrap();
-        ToRooms::Given { place, message: MessageId(number) }
+        RoomsCommand::Given { place, message: MessageId(number) }
     };
     fixture.send(given(2)).await;
     for number in 1..6 {
@@ -169,9 +169,9 @@ async fn what_the_agent_was_given_is_not_read_whoever_tells_first() {
 async fn a_channel_that_was_left_is_forgotten() {
     let fixture = Fixture::open(500).await;
     fixture.line("#general", 1).await;
-    fixture.send(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
+    fixture.send(RoomsCommand::Leave { channel: "#general".parse().unwrap() }).await;
     assert_eq!(fixture.read("#general", 9).await, ReadPage::default());
-    fixture.send(ToRooms::Enter { channel: "#general".parse().unwrap() }).await;
+    fixture.send(RoomsCommand::Enter { channel: "#general".parse().unwrap() }).await;
     fixture.line("#general", 2).await;
     assert_eq!(fixture.read("#general", 9).await.lines.len(), 1);
 }
@@ -182,7 +182,7 @@ async fn how_far_was_read_is_kept() {
     let fixture = Fixture::open(500).await;
     let place: Target = "#general".parse().unwrap();
     let cursor = "msgid=id0".parse().unwrap();
-    fixture.send(ToRooms::ReadBefore { place, cursor }).await;
+    fixture.send(RoomsCommand::ReadBefore { place, cursor }).await;
     for number in 1..4 {
         fixture.line("#general", number).await;
         fixture.line("alice", number).await;
@@ -211,12 +211,12 @@ async fn a_page_is_masked_and_bounded() {
     let fixture = Fixture::open(500).await;
     let place: Target = "#general".parse().unwrap();
     let line = Spoken { text: "key hunter2-hunter2".into(), ..spoken(0) };
-    fixture.send(ToRooms::Line { place: place.clone(), line }).await;
+    fixture.send(RoomsCommand::Line { place: place.clone(), line }).await;
     let page = fixture.read("#general", 9).await;
     assert_eq!(page.lines[0].text, "key [masked]");
     for number in 1..400 {
         let line = Spoken { text: "\u{1}".repeat(350), ..spoken(number) };
-        fixture.send(ToRooms::Line { place: place.clone(), line }).await;
+        fixture.send(RoomsCommand::Line { place: place.clone(), line }).await;
     }
     let mut read = 0;
     while read < 399 {

@@ -1,4 +1,5 @@
-//! What is open to the agent's tools, and what is closed to them whoever allows it.
+//! Files that are open to the agent's tools, and files that stay closed even if somebody allows
+//! them.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ pub(super) const CREDENTIALS: &[&str] = &[
     ".pypirc",
     ".ssh",
 ];
-/// A program's login in an account folder of its own.
+/// A program's login in a separate account folder.
 const LOGINS: [&str; 2] = [".credentials.json", "auth.json"];
 
 /// Returns the bounds of the agent's tools beside its working folder.

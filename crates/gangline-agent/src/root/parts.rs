@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_config::{Compaction, Progress};
+use gangline_config::Progress;
 use gangline_core::{
     Epoch,
     agent::{Agent, View},
@@ -18,7 +18,8 @@ use gangline_core::{
 };
 use gangline_irc::client::{Link, LinkCommand, LinkEvent};
 use gangline_os::{
-    CancellationToken, clock::SharedClock, doorbell::Doorbell, secret::Secret, task::TaskGroup,
+    CancellationToken, change_notice::ChangeNotice, clock::SharedClock, secret::Secret,
+    task::TaskGroup,
 };
 use gangline_runtime::Capabilities;
 use gangline_store::{EpochStart, Store};
@@ -27,7 +28,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use self::options::{speaker, start_options};
 use super::{OWNER_TOKEN, closed, read};
 use crate::{
-    agent_loop::{AgentLoop, Doors, LoopEnd, Notices},
+    agent_loop::{AgentLoop, LoopEnd, Notices, Ports},
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     control::{requests::Requests, tokens::Tokens},
@@ -38,7 +39,7 @@ use crate::{
     model,
     notes::Notes,
     nursery::{Nursery, Spawner},
-    rooms::{ROOMS_QUEUE, Rooms, ToRooms, Unread},
+    rooms::{ROOMS_QUEUE, Rooms, RoomsCommand, Unread},
     session::{Session, SessionOptions, port::BackendPort},
     settings::Settings,
     showing::Showing,
@@ -94,7 +95,7 @@ pub(super) struct Parts {
 /// The ends of the queues that tasks take from.
 struct Ends {
     agent_loop: mpsc::Receiver<Incoming>,
-    rooms: mpsc::Receiver<ToRooms>,
+    rooms: mpsc::Receiver<RoomsCommand>,
     nursery: Nursery,
     unread: watch::Sender<Unread>,
     hooks: Option<mpsc::Receiver<Call>>,
@@ -119,7 +120,7 @@ struct Shared {
     members: watch::Sender<Counts>,
     ticks: watch::Receiver<u64>,
     committed: watch::Sender<u64>,
-    rooms: mpsc::Sender<ToRooms>,
+    rooms: mpsc::Sender<RoomsCommand>,
     inquiries: mpsc::Sender<Inquiry>,
     token: watch::Receiver<Option<Secret>>,
     flush: CancellationToken,
@@ -132,11 +133,12 @@ struct Shared {
 
 impl Parts {
     /// Wires and starts every task but the backend, which the state machine starts.
+    #[allow(clippy::too_many_lines, reason = "all queues are made and handed out in one place")]
     pub(super) fn start(
         settings: &Settings,
         store: Store,
         (started, unasked): (EpochStart, Option<String>),
-        bell: Doorbell,
+        changes: ChangeNotice,
     ) -> Self {
         let (agent_loop, loop_end) = mpsc::channel(LOOP_QUEUE);
         let (link, link_end) = mpsc::channel(LINK_QUEUE);
@@ -189,14 +191,14 @@ impl Parts {
                 settings.model_file.as_deref(),
             ),
         };
-        let (bell_of_hooks, hook_calls) =
+        let (to_hooks, hook_calls) =
             HookSender::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
         let (backends, nursery) = Nursery::new(BACKEND, BACKEND_TASKS);
-        let doors = Doors {
+        let ports = Ports {
             session: session(settings, &shared, (&started, token_sender, backends)),
             journal: journal(settings, &shared),
             looks: looks(settings, &shared),
-            notices: notices(settings, &shared, (bell, intake.clone())),
+            notices: notices(settings, &shared, (changes, intake.clone())),
             link: link.clone(),
             rooms: shared.rooms.clone(),
             context: context_sender,
@@ -205,11 +207,11 @@ impl Parts {
             unread: shared.unread.clone(),
             drained: drained.clone(),
             beat: Arc::clone(&beat),
-            hooks: bell_of_hooks,
+            hooks: to_hooks,
             notes: Notes::new(read::notes(settings)),
         };
         let left = || started.left.as_ref().map(|left| left.session.clone());
-        let loop_task = AgentLoop::new(read::identity(settings, started.epoch), core, doors)
+        let loop_task = AgentLoop::new(read::identity(settings, started.epoch), core, ports)
             .bare(can.bare)
             .talks(settings.agent.progress == Progress::Talk)
             .after(
@@ -318,7 +320,6 @@ fn session(
             options: start_options(settings, shared, started),
             known_as: started.known_as.clone(),
             first: settings.agent.initial_prompt.clone(),
-            shortens: settings.agent.compaction != Compaction::Off,
             configured: settings.agent.model.clone(),
             token,
         },
@@ -349,7 +350,7 @@ fn looks(settings: &Settings, shared: &Shared) -> Looks {
 fn notices(
     settings: &Settings,
     shared: &Shared,
-    (outside, intake): (Doorbell, CancellationToken),
+    (outside, intake): (ChangeNotice, CancellationToken),
 ) -> Notices {
     Notices {
         outside,
@@ -364,15 +365,16 @@ fn notices(
 }
 
 fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_config::Hooks) -> Hooks {
-    let mark = read::hook_mark(settings, shared.store.installation_id(), shared.epoch);
+    let run_id = read::hook_run_id(settings, shared.store.installation_id(), shared.epoch);
     Hooks {
         me: read::identity(settings, shared.epoch),
         store: shared.store.clone(),
         program: Program {
             command: configured.command.clone(),
             folder: settings.agent.directory.clone(),
-            env: environment::whole(settings, &mark),
+            env: environment::whole(settings, &run_id),
             limit: Duration::from_secs(configured.timeout_seconds),
+            clock: SharedClock::clone(&settings.clock),
         },
     }
 }
@@ -471,7 +473,7 @@ fn requests(
         tokens: Tokens {
             agent: shared.token.clone(),
             owner_file: settings.paths.state.join(OWNER_TOKEN),
-            mark: read::run_mark(settings, shared.store.installation_id(), shared.epoch),
+            run_id: read::run_id(settings, shared.store.installation_id(), shared.epoch),
         },
         asked_to_end,
     }

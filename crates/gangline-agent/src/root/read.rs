@@ -1,4 +1,4 @@
-//! What the settings say, as each part of the daemon takes it. Pure.
+//! The settings, split for each part of the daemon. Pure.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use gangline_core::{
     trust::{self, Agents, People},
 };
 use gangline_irc::client::{Address, LinkConfig, Others};
-use gangline_os::mark::RunMark;
+use gangline_os::run_id::RunId;
 use gangline_runtime::{Capabilities, Mode};
 
 use crate::{agent_loop::Identity, notes, own_secrets::OwnSecrets, settings::Settings, texts};
@@ -53,19 +53,19 @@ fn backoff_unit(server: &Address) -> Option<Duration> {
 }
 
 /// Returns what every process of this daemon carries.
-pub(super) fn run_mark(settings: &Settings, installation: &str, epoch: Epoch) -> RunMark {
-    RunMark {
+pub(super) fn run_id(settings: &Settings, installation: &str, epoch: Epoch) -> RunId {
+    RunId {
         installation: installation.to_owned(),
         agent: settings.agent.nick.to_string(),
         epoch: epoch.0,
     }
 }
 
-/// Returns what hooks carry: a mark of their own, since what a backend leaves behind is ended by
+/// Returns what hooks carry: a run id of their own, since what a backend leaves behind is ended by
 /// the daemon's, and a hook may run at that time.
-pub(super) fn hook_mark(settings: &Settings, installation: &str, epoch: Epoch) -> RunMark {
-    let mark = run_mark(settings, installation, epoch);
-    RunMark { agent: of_hooks(&mark.agent), ..mark }
+pub(super) fn hook_run_id(settings: &Settings, installation: &str, epoch: Epoch) -> RunId {
+    let run_id = run_id(settings, installation, epoch);
+    RunId { agent: of_hooks(&run_id.agent), ..run_id }
 }
 
 /// No nick has this in it.
@@ -146,6 +146,8 @@ pub(super) fn agent_options(config: &AgentConfig, epoch: Epoch, can: Capabilitie
         },
         turn_output: turn_output(config.turn_timeout_seconds),
         watermark: watermark(config, can),
+        compacts: config.compaction != Compaction::Off,
+        first_words: config.initial_prompt.is_some(),
         when_busy: match config.mention_when_busy {
             MentionWhenBusy::Queue => WhenBusy::Queue,
             MentionWhenBusy::Buffer => WhenBusy::Buffer,
@@ -159,7 +161,7 @@ pub(super) fn agent_options(config: &AgentConfig, epoch: Epoch, can: Capabilitie
 /// Longer than any daemon lives.
 const NEVER: Duration = Duration::from_secs(100 * 366 * 86_400);
 
-/// Returns the watchdog's time; 0 is none.
+/// Returns the watchdog's time; 0 means no watchdog.
 fn turn_output(seconds: f64) -> Duration {
     if seconds > 0.0 { Duration::try_from_secs_f64(seconds).unwrap_or(NEVER) } else { NEVER }
 }

@@ -1,4 +1,4 @@
-//! The ordered end: intake, the open turn, the runner, the socket, the outbox, IRC, the store.
+//! The orderly shutdown: intake, the open turn, the runner, the socket, the outbox, IRC, the store.
 
 use std::time::Duration;
 
@@ -19,17 +19,17 @@ use crate::{
     settings::Ended,
 };
 
-/// The open turn may end by itself within this.
+/// How long the open turn may take to end on its own.
 const SETTLE_BUDGET: Duration = Duration::from_secs(20);
-/// An interrupted turn and its backend end within this: interrupt grace and kill ladder.
-const LADDER_BUDGET: Duration = Duration::from_secs(15);
+/// An interrupted turn and its backend end within this: interrupt grace and kill policy.
+const KILL_BUDGET: Duration = Duration::from_secs(15);
 /// Hooks that wait run within this; what is left of them is dropped.
 const HOOKS_BUDGET: Duration = Duration::from_secs(5);
 /// Connections to the socket end within this.
 const SHUT_BUDGET: Duration = Duration::from_secs(3);
-/// The outbox is carried for so long after the last turn.
+/// How long the outbox is flushed after the last turn.
 const FLUSH_BUDGET: Duration = Duration::from_secs(3);
-/// The server gets so long to say goodbye.
+/// How long the server may take to close the connection.
 const QUIT_BUDGET: Duration = Duration::from_secs(3);
 
 impl Parts {
@@ -71,32 +71,32 @@ impl Parts {
         let _ = self.agent_loop.send(Incoming::Drain(Hurry::Soft)).await;
         let drained = self.drained.clone();
         let mut view = self.view.clone();
-        let impatient = tokio::select! {
+        let in_haste = tokio::select! {
             () = drained.cancelled() => None,
             Ok(_) = view.wait_for(|view| view.approvals > 0) => Some("an approval waits"),
             () = clock::sleep(&self.clock, SETTLE_BUDGET) => Some("its time is over"),
             _ = signals.next() => Some("asked again"),
         };
-        if let Some(why) = impatient {
+        if let Some(why) = in_haste {
             info!(why, "interrupting the open turn");
             let _ = self.agent_loop.send(Incoming::Drain(Hurry::Now)).await;
-            if clock::within(&self.clock, LADDER_BUDGET, drained.cancelled()).await.is_none() {
+            if clock::within(&self.clock, KILL_BUDGET, drained.cancelled()).await.is_none() {
                 warn!("the open turn did not end; the successor recovers it");
                 return self.end_backend().await;
             }
         }
         // The loop ends the backend, and writes what is left; each has its time.
-        self.wait_for("agent loop", 2 * LADDER_BUDGET).await;
+        self.wait_for("agent loop", 2 * KILL_BUDGET).await;
         self.end_backend().await;
         if self.has_hooks {
             self.wait_for(HOOKS, HOOKS_BUDGET).await;
         }
     }
 
-    /// Ends the backend by its kill policy, whoever owns it: a loop that is gone ends it too.
+    /// Ends the backend by its kill policy, even if the loop that owned it is gone.
     async fn end_backend(&mut self) {
         self.halt.cancel();
-        self.wait_for(BACKEND, LADDER_BUDGET).await;
+        self.wait_for(BACKEND, KILL_BUDGET).await;
     }
 
     async fn flush_outbox(&self) {

@@ -27,6 +27,7 @@ fn described(tool: &str, input: Value) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn a_rule_is_made_of_what_people_saw_and_nothing_else() {
     for (tool, input, shown) in [
         ("Bash", json!({"command": "npm test"}), "Bash `npm test` in /w"),

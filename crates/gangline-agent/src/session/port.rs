@@ -35,7 +35,7 @@ pub(crate) struct BackendPort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Next {
     pub(crate) generation: Generation,
-    /// Whether it goes on with the session that is kept.
+    /// Whether it continues the stored session.
     pub(crate) resume: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum PortEvent {
     /// The backend could not be started.
     NotStarted { generation: Generation, why: String },
     /// It told something; never its exit.
-    Told { generation: Generation, event: RuntimeEvent },
+    Runtime { generation: Generation, event: RuntimeEvent },
     /// It is gone, and everything was told.
     Exited { generation: Generation, exit: Exit },
 }
@@ -59,7 +59,7 @@ pub(crate) enum PortEvent {
 pub(crate) enum Exit {
     /// We ended it.
     Ours,
-    /// It ended by itself, with this code.
+    /// It exited on its own, with this code.
     Theirs { code: i32 },
 }
 
@@ -87,8 +87,8 @@ enum After {
     Nothing,
     /// This may begin.
     Begin(Next),
-    /// This was to begin, and was ended before it did: that is told.
-    Tell(Generation),
+    /// This was to begin and was ended before it did, which the session has to report.
+    Report(Generation),
 }
 
 struct Starting {
@@ -189,7 +189,9 @@ impl BackendPort {
             State::Down(after) => match std::mem::replace(after, After::Nothing) {
                 After::Nothing => std::future::pending().await,
                 After::Begin(next) => Some(PortEvent::MayBegin(next)),
-                After::Tell(generation) => Some(PortEvent::Exited { generation, exit: Exit::Ours }),
+                After::Report(generation) => {
+                    Some(PortEvent::Exited { generation, exit: Exit::Ours })
+                }
             },
             State::Starting(starting) => {
                 let (generation, started) = starting.wait().await;
@@ -205,13 +207,13 @@ impl BackendPort {
                 })
             }
             State::Running(running) => {
-                let (generation, told) = (running.generation, running.told().await?);
+                let (generation, told) = (running.generation, running.next_event().await?);
                 Some(match told {
                     RuntimeEvent::Exited { code } => {
                         self.state = State::Down(After::Nothing);
                         PortEvent::Exited { generation, exit: Exit::Theirs { code } }
                     }
-                    event => PortEvent::Told { generation, event },
+                    event => PortEvent::Runtime { generation, event },
                 })
             }
             State::Ending(Last::Starting(starting, reason), after) => {
@@ -231,9 +233,9 @@ impl BackendPort {
                 }
             }
             State::Ending(Last::Running(running), after) => {
-                let (generation, told) = (running.generation, running.told().await?);
+                let (generation, told) = (running.generation, running.next_event().await?);
                 let RuntimeEvent::Exited { .. } = told else {
-                    return Some(PortEvent::Told { generation, event: told });
+                    return Some(PortEvent::Runtime { generation, event: told });
                 };
                 self.state = State::Down(*after);
                 Some(PortEvent::Exited { generation, exit: Exit::Ours })
@@ -246,8 +248,8 @@ impl After {
     /// What was to begin is ended as well.
     fn ended(self) -> Self {
         match self {
-            Self::Begin(next) => Self::Tell(next.generation),
-            Self::Nothing | Self::Tell(_) => self,
+            Self::Begin(next) => Self::Report(next.generation),
+            Self::Nothing | Self::Report(_) => self,
         }
     }
 }
@@ -271,7 +273,7 @@ impl Running {
 
     /// Returns what it tells next; `None` when a command that waited has gone instead. One that is
     /// gone without a word has crashed. Cancel-safe: yes.
-    async fn told(&mut self) -> Option<RuntimeEvent> {
+    async fn next_event(&mut self) -> Option<RuntimeEvent> {
         if self.waiting.is_empty() {
             return Some(self.session.next().await.unwrap_or(RuntimeEvent::Exited { code: -1 }));
         }

@@ -1,4 +1,4 @@
-//! What people are told about approvals.
+//! Texts about approvals.
 
 use std::time::Duration;
 
@@ -31,15 +31,15 @@ pub(crate) fn unclear(
     let [number] = open else {
         let words: Vec<String> = open.iter().map(|number| format!("`{word} {number}`")).collect();
         let (count, words) = (open.len(), words.join(" or "));
-        return format!("{count} approvals are open, so a bare `{said}` decides none: say {words}");
+        return format!("{count} approvals are open, so `{said}` alone decides none: say {words}");
     };
     let why = match why {
         // There is one; it was several a moment ago.
         Unclear::Several => "say which".to_owned(),
         Unclear::Addressed => "your line names several agents".to_owned(),
         Unclear::Elsewhere => "it was not shown here".to_owned(),
-        Unclear::Cut => "its line did not show all of it".to_owned(),
-        Unclear::TooSoon => format!("it came less than a second before your `{said}`"),
+        Unclear::Cut => "its line did not show it in full".to_owned(),
+        Unclear::TooSoon => format!("it was shown less than a second before your `{said}`"),
         Unclear::Old => format!("I read your `{said}` late"),
     };
     format!("approval {number} is still open: {why}. {}", exact_words(*number))
@@ -83,7 +83,7 @@ pub(crate) fn of_another(row: &ApprovalRow, decision: Option<Decision>) -> Strin
 }
 
 pub(crate) fn unknown(number: ApprovalNumber) -> String {
-    format!("I have no open approval {number}; `status` says what I wait for")
+    format!("I have no open approval {number}; `status` shows what I wait for")
 }
 
 /// Tells somebody who comes too late what became of it.
@@ -114,7 +114,7 @@ pub(crate) fn ended(row: &ApprovalRow, ago: Duration) -> String {
     }
 }
 
-/// Returns where an approval stands, behind its number.
+/// Returns an approval's state, to follow its number.
 pub(crate) fn standing(row: &ApprovalRow) -> String {
     let by = row.decided_as.as_deref().or(row.decided_by.as_ref().map(|by| by.account.as_str()));
     let by = by.map_or_else(String::new, |by| format!(" by {}", shown::label(by)));
@@ -135,8 +135,8 @@ pub(crate) fn always(number: ApprovalNumber, stored: &Stored) -> String {
     let rules = match stored {
         Stored::Nothing(why) => {
             return format!(
-                "approval {number} is allowed this once, and I ask again next time: {why}, so no rule \
-                 is stored"
+                "approval {number} is allowed this once, and I will ask again: no rule is \
+                 stored, because {why}"
             );
         }
         Stored::Rules(rules) => rules,
@@ -155,7 +155,7 @@ pub(crate) fn rule_made(row: &RuleRow, by: &str) -> String {
 
 /// The turn that asked is gone; the next attempt at its message asks the same again.
 pub(crate) fn for_next_attempt(said: &str) -> String {
-    format!("{said}. The turn that asked is gone; the decision counts for the next attempt")
+    format!("{said}. The turn that asked is gone; the decision applies to the next attempt")
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ async fn a_line_to_nobody_is_an_error_to_the_model() {
     assert!(asked);
     let (said, asked) = rig.send("#nowhere", users(&[])).await;
     let expected =
-        "not sent: you are not in #nowhere; `gangline channel join #nowhere` enters it".to_owned();
+        "not sent: you are not in #nowhere; run `gangline channel join #nowhere` first".to_owned();
     assert_eq!((said, asked), (Err(expected), false));
     assert_eq!(rig.outbox().await, Vec::<String>::new());
 

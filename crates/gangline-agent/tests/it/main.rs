@@ -7,6 +7,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests panic with what they saw")]
 
 mod hazards;
+mod hooks;
+mod ipc;
+mod model;
 mod rig;
 mod stories;
 mod watchdog;
+mod watermark;

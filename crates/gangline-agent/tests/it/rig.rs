@@ -3,6 +3,7 @@
 //! Start at [`Rig::native`] or [`Rig::program`], then [`Rig::start`]. Everything that is waited for
 //! is a fact: a line in a room, a row, a response.
 
+mod daemon;
 mod hand_clock;
 mod ipc;
 mod part;
@@ -20,24 +21,25 @@ use std::{
 };
 
 use futures::future::join_all;
-use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
+use gangline_agent::{Causes, IrcSettings, Opened, Settings};
 use gangline_config::{Config, PromptBy};
 use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, redact::Redacted};
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
-use gangline_os::{clock, doorbell, paths::Paths, process::base_env, secret::Secret};
+use gangline_os::{change_notice, clock, paths::Paths, process::base_env, secret::Secret};
 use gangline_runtime::{
     adapters,
     registry::{self, Found},
 };
-use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store, Syncs};
+use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store};
 use gangline_testkit::{IrcPeer, database, eventually, eventually_seeing, irc};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Builder;
 
 use self::servers::{ircd, secret_file, standin};
 pub(crate) use self::{
+    daemon::Daemon,
     hand_clock::HandClock,
     ipc::Ipc,
     part::{Held, Part, Threads},
@@ -62,26 +64,27 @@ pub(crate) struct Rig {
     paths: Paths,
     irc: SocketAddr,
     model: Option<Part<()>>,
-    _ircd: Part<()>,
+    ircd: Part<()>,
     folder: TempDir,
-}
-
-/// The daemon, as long as it runs. Dropped, it is killed.
-pub(crate) struct Daemon {
-    part: Part<Ended>,
-    socket: PathBuf,
-    /// The owner's.
-    pub(crate) token: String,
-    syncs: mpsc::Receiver<Syncs>,
 }
 
 impl Rig {
     /// Ada has the native loop and a model that follows this script; `each` is YAML of hers.
     pub(crate) fn native(script: &str, each: &str) -> Self {
+        Self::native_with(script, "", each)
+    }
+
+    /// As [`Self::native`]; `more` is YAML of the top level.
+    pub(crate) fn native_with(script: &str, more: &str, each: &str) -> Self {
+        Self::unnamed(script, more, &format!("model: standin\n{each}"))
+    }
+
+    /// As [`Self::native_with`], where only `each` may name a model.
+    pub(crate) fn unnamed(script: &str, more: &str, each: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (address, model) = standin(script, &folder.path().join("requests"));
-        let keys = format!("agent: native\nmodel: standin\nbase_url: http://{address}\n{each}");
-        Self::new(folder, &keys, Some(model))
+        let keys = format!("agent: native\nbase_url: http://{address}\n{each}");
+        Self::new(folder, (more, &keys), Some(model))
     }
 
     /// Ada has a program that speaks Claude Code's wire and follows this shell script.
@@ -91,10 +94,10 @@ impl Rig {
         fs::write(&program, format!("{WIRE}{body}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let keys = format!("agent: claude\ncommand: [\"{}\"]\n{each}", program.display());
-        Self::new(folder, &keys, None)
+        Self::new(folder, ("", &keys), None)
     }
 
-    fn new(folder: TempDir, keys: &str, model: Option<Part<()>>) -> Self {
+    fn new(folder: TempDir, (more, keys): (&str, &str), model: Option<Part<()>>) -> Self {
         let work = folder.path().join("work");
         fs::create_dir(&work).unwrap();
         let paths = Paths {
@@ -104,13 +107,13 @@ impl Rig {
         };
         let (irc, ircd) = ircd(&paths);
         let config = format!(
-            "server: {{name: lab, host: 127.0.0.1, port: {}}}\nagents:\n  - nick: {ADA}\n    \
+            "server: {{name: lab, host: 127.0.0.1, port: {}}}\n{more}\nagents:\n  - nick: {ADA}\n    \
              directory: {}\n    {}\n",
             irc.port(),
             work.display(),
             keys.trim_end().replace('\n', "\n    "),
         );
-        Self { clock: Arc::new(HandClock::new()), config, paths, irc, model, _ircd: ircd, folder }
+        Self { clock: Arc::new(HandClock::new()), config, paths, irc, model, ircd, folder }
     }
 
     /// Starts a daemon and waits until it takes prompts, or is as ready as it gets.
@@ -245,7 +248,7 @@ impl Rig {
         });
     }
 
-    /// Puts messages into the store as another process does, and rings.
+    /// Puts messages into the store as another process does, and notifies the daemon.
     pub(crate) fn asked_at_the_command_line(&self, texts: &[String]) {
         let new = |text: &String| NewMessage {
             agent: ADA.parse().unwrap(),
@@ -272,15 +275,20 @@ impl Rig {
                 .into_iter()
                 .for_each(|accepted| assert!(accepted.is_ok(), "{accepted:?}"));
         });
-        self.ring();
+        self.notify();
+    }
+
+    /// Keeps the daemon from writing until the result is dropped.
+    pub(crate) fn hold_store(&self) -> database::Held {
+        database::hold(&self.paths.database())
     }
 
     /// Rings as another process does that has written something.
-    pub(crate) fn ring(&self) {
-        doorbell::ring(&self.paths.doorbell(ADA));
+    pub(crate) fn notify(&self) {
+        change_notice::notify(&self.paths.change_notice(ADA));
     }
 
-    /// Takes every message in once more, as the same line that comes again is, and rings.
+    /// Takes every message in once more, as the same line that comes again is, and notifies the daemon.
     pub(crate) fn taken_in_again(&self) {
         self.outside(async |store| {
             let filter = MessageFilter::default();
@@ -305,7 +313,7 @@ impl Rig {
                 assert!(store.accept(again).await.unwrap().duplicate);
             }
         });
-        self.ring();
+        self.notify();
     }
 
     /// Takes messages back as another process does.
@@ -330,6 +338,11 @@ impl Rig {
     /// Lets the model answer nobody until the result is dropped.
     pub(crate) fn hold_model(&self) -> Held {
         self.model.as_ref().expect("a model").hold()
+    }
+
+    /// Makes the chat server stand still until the result is dropped.
+    pub(crate) fn hold_server(&self) -> Held {
+        self.ircd.hold()
     }
 
     /// Says something in the room and waits until the backend has it.
@@ -377,10 +390,19 @@ impl Rig {
         });
     }
 
-    /// Returns the files of what the model was asked, in order; the last may be half written.
+    /// Returns what the model was asked, in order.
+    pub(crate) fn requests(&self) -> Vec<Value> {
+        let texts = self.recorded().into_iter().map(|file| fs::read_to_string(file).unwrap());
+        texts.map(|text| text.parse::<Value>().unwrap()["body"].take()).collect()
+    }
+
+    /// Returns the files of what the model was asked, in order.
     fn recorded(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.folder.path().join("requests")).into_iter().flatten();
-        let mut files: Vec<PathBuf> = entries.flatten().map(|it| it.path()).collect();
+        // One that is being written has another name.
+        let is_whole = |path: &PathBuf| path.extension().is_some_and(|it| it == "json");
+        let mut files: Vec<PathBuf> =
+            entries.flatten().map(|it| it.path()).filter(is_whole).collect();
         files.sort();
         files
     }
@@ -393,6 +415,16 @@ impl Rig {
 
     pub(crate) fn work(&self, file: &str) -> PathBuf {
         self.folder.path().join("work").join(file)
+    }
+
+    /// Returns a file in the folder of sockets.
+    pub(crate) fn run(&self, file: &str) -> PathBuf {
+        self.paths.runtime.join(file)
+    }
+
+    /// Returns a file in the folder that the daemon keeps for the agent.
+    pub(crate) fn state(&self, file: &str) -> PathBuf {
+        self.paths.agent_dir(ADA).join(file)
     }
 
     /// Makes a gate at which the program stands still. Make it before the daemon is started.
@@ -412,50 +444,6 @@ impl Gate {
     /// Waits until the program stands here, and lets it go on.
     pub(crate) fn open(&self) {
         fs::write(&self.path, "\n").unwrap();
-    }
-}
-
-impl Daemon {
-    pub(crate) fn dial(&self) -> Ipc {
-        Ipc::dial(&self.socket)
-    }
-
-    /// Returns the count of its store's syncs. Once.
-    pub(crate) fn syncs(&self) -> Syncs {
-        self.syncs.recv().expect("a store")
-    }
-
-    /// Makes the whole daemon stand still: none of its tasks runs, while its store, the native
-    /// loop, the chat server and the model go on.
-    pub(crate) fn hold(&self) -> Held {
-        self.part.hold()
-    }
-
-    /// Asks for something that only the owner may.
-    pub(crate) fn owner(&self, command: &str) -> Value {
-        self.dial().ok(json!({"type": command, "token": self.token}))
-    }
-
-    /// Kills it: what it had not written is gone.
-    pub(crate) fn kill(self) {
-        drop(self);
-    }
-
-    /// Kills it while it stands still: it does not take one step more.
-    pub(crate) fn kill_held(self, held: Held) {
-        self.part.is_to_die();
-        drop(held);
-    }
-
-    /// Asks it to end and waits for that.
-    pub(crate) fn stop(self) -> Ended {
-        self.owner("shutdown");
-        self.ended()
-    }
-
-    /// Waits for its end.
-    pub(crate) fn ended(self) -> Ended {
-        self.part.join().expect("an end of its own")
     }
 }
 

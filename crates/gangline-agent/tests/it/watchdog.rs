@@ -1,7 +1,7 @@
 //! Backends that hang, crash and refuse: what the agent and the people in the room hear of it, and
 //! that the next message works. The far side is a script that speaks Claude Code's wire.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use gangline_testkit::eventually_seeing;
 use serde_json::json;
@@ -14,6 +14,10 @@ const ALERTS: &str =
     "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'alert' ORDER BY seq";
 /// How long a backend that has crashed is left alone.
 const RESTART: Duration = Duration::from_secs(5);
+
+const TIMED_OUT: &str = "no answer: the turn showed no activity and was stopped";
+/// A turn that is interrupted ends within this, or its backend is ended.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(10);
 
 /// `turn_timeout_seconds: 0` is no limit.
 #[test]
@@ -35,6 +39,12 @@ fn without_a_limit_a_silent_turn_is_waited_for() {
     assert_eq!(daemon.stop().code, 0);
 }
 
+/// Waits until it is known that the program has stopped so many times; its time to be left alone has
+/// begun then.
+fn has_stopped(rig: &Rig, times: &str) {
+    rig.sees("SELECT count(*) FROM events WHERE kind = 'session_stop'", &[times]);
+}
+
 /// R0-20, R0-21, R1-39, R1-42, R1-46, C7: a crash in mid-turn is told as an alert; after 5 s the
 /// program is back, with its session or, if configured so, with a new one, and is told that this
 /// is the second attempt and what became of the first.
@@ -43,7 +53,7 @@ fn crashes_once(each: &str) -> Rig {
     let daemon = rig.start();
     let mut eve = rig.member("eve");
     eve.say(ROOM, "@lab-ada build it");
-    rig.clock.is_waited_for(RESTART);
+    has_stopped(&rig, "1");
     assert_eq!(rig.lines("lives").len(), 1, "it is left alone");
     rig.clock.forward(RESTART);
     eve.hears(ADA, ROOM, "answer of life 2");
@@ -145,12 +155,8 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     let daemon = rig.start();
     let mut eve = rig.member("eve");
     eve.say(ROOM, "@lab-ada hello");
-    for life in 1..=2 {
-        eventually_seeing("the end of a life", || {
-            let lives = rig.lines("lives").len();
-            if lives == life { Ok(()) } else { Err(lives.to_string()) }
-        });
-        rig.clock.is_waited_for(RESTART);
+    for life in ["1", "2"] {
+        has_stopped(&rig, life);
         rig.clock.forward(RESTART);
     }
     // Who waits is told, once each.
@@ -180,4 +186,124 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     assert_eq!(daemon.stop().code, 0);
     let answers = said(&mut eve).iter().filter(|text| text.starts_with("answer of")).count();
     assert_eq!(answers, 2);
+}
+
+/// A turn without a sign of life is interrupted; who asked is told, and the session goes on. The
+/// time may have a fraction of a second (C36).
+#[test]
+fn a_silent_turn_is_interrupted_and_its_asker_told() {
+    let rig =
+        Rig::program("ready; prompt; says hm; interrupted; serve", "turn_timeout_seconds: 99.5");
+    let daemon = rig.start();
+    let mut eve = rig.member("eve");
+    rig.at_work(&mut eve, "@lab-ada hello");
+    // Its last sign of life is known.
+    rig.sees("SELECT count(*) FROM events WHERE kind = 'assistant'", &["1"]);
+    rig.clock.forward(Duration::from_secs(60));
+    // It has looked at the new time.
+    daemon.owner("pause");
+    rig.sees("SELECT paused FROM agents", &["1"]);
+    assert_eq!(rig.query(OUTCOMES), [""; 0]);
+    daemon.owner("resume");
+    rig.clock.forward(Duration::from_millis(39_500));
+    eve.hears(ADA, ROOM, TIMED_OUT);
+    eve.say(ROOM, "@lab-ada again");
+    eve.hears(ADA, ROOM, "answer of life 1");
+    rig.sees(OUTCOMES, &["timed_out", "completed"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// The time of a turn stands still while people are asked, and runs again when the program takes its
+/// question back; nobody can decide it then.
+#[test]
+fn a_question_that_is_taken_back_lets_the_time_run_again() {
+    let rig = Rig::program(
+        "ready; prompt; asks Bash; gate back; takes_back; interrupted; serve",
+        "turn_timeout_seconds: 100",
+    );
+    let back = rig.gate("back");
+    let daemon = rig.start();
+    let mut eve = rig.member("eve");
+    eve.say(ROOM, "@lab-ada hello");
+    eve.hears(ADA, ROOM, "lab-ada wants to run (for eve");
+    rig.clock.forward(Duration::from_secs(1000));
+    // It has looked at the new time.
+    daemon.owner("pause");
+    rig.sees("SELECT paused FROM agents", &["1"]);
+    daemon.owner("resume");
+    assert_eq!(rig.query(OUTCOMES), [""; 0]);
+    assert_eq!(rig.query("SELECT state FROM approvals"), ["open"]);
+    back.open();
+    eve.hears(ADA, ROOM, "approval 1 is closed: my program withdrew its request");
+    rig.sees("SELECT state FROM approvals", &["withdrawn"]);
+    rig.clock.forward(Duration::from_secs(100));
+    eve.hears(ADA, ROOM, TIMED_OUT);
+    eve.say(ROOM, "@lab-ada again");
+    eve.hears(ADA, ROOM, "answer of life 1");
+    rig.sees(OUTCOMES, &["timed_out", "completed"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// Whether the process is still there whose number stands in this file.
+fn lives(rig: &Rig, file: &str) -> bool {
+    let pid = rig.first_line(file);
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !(stat.is_empty() || stat.contains(") Z "))
+}
+
+/// One that does not react to the interrupt is ended by the kill policy, with all that it started.
+#[test]
+fn a_turn_that_ignores_its_interrupt_is_ended_and_the_next_message_works() {
+    let rig = Rig::program(
+        "ready; [ $life = 1 ] && { trap '' TERM INT; prompt; setsid sh -c 'echo $$ > child.new; mv \
+         child.new child; exec sleep 600' & echo $$ > own.new; mv own.new own; \
+         read -r interrupt; echo x > stopped; while :; do sleep 600; done; }; serve",
+        "turn_timeout_seconds: 100",
+    );
+    let daemon = rig.start();
+    let mut eve = rig.member("eve");
+    rig.at_work(&mut eve, "@lab-ada hello");
+    assert!(lives(&rig, "own") && lives(&rig, "child"));
+    rig.clock.forward(Duration::from_secs(100));
+    rig.first_line("stopped");
+    assert_eq!(rig.query(OUTCOMES), [""; 0], "it has its time");
+    rig.clock.forward(INTERRUPT_GRACE);
+    eve.hears(ADA, ROOM, TIMED_OUT);
+    eve.say(ROOM, "@lab-ada again");
+    eve.hears(ADA, ROOM, "answer of life 2");
+    rig.sees(OUTCOMES, &["timed_out", "completed"]);
+    let codes = "SELECT json_extract(payload, '$.code') FROM events WHERE kind = 'notice' AND \
+                 json_extract(payload, '$.code') LIKE '%timeout' ORDER BY seq";
+    assert_eq!(rig.query(codes), ["turn_timeout", "interrupt_timeout"]);
+    assert!(!lives(&rig, "own") && !lives(&rig, "child"));
+    // What we ended has not crashed.
+    let alerts = rig.query(ALERTS);
+    assert!(alerts.iter().all(|text| !text.contains("[ERROR]")), "{alerts:?}");
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// R3-10: a hook that runs while the backend ends runs on: only what the backend left is ended.
+#[test]
+fn a_hook_outlives_the_backend() {
+    let rig = Rig::program(
+        "ready; [ $life = 1 ] && { prompt; (setsid sh -c 'echo $$ > left.new; mv left.new left; exec \
+         sleep 301' &) ; exit 7; }; serve",
+        "hooks: {command: [sh, -c, 'until [ -e go ]; do sleep 0.05; done; echo ran >> hooked'], \
+         events: [OnMessage], timeout_seconds: 600}",
+    );
+    let daemon = rig.start();
+    let mut eve = rig.member("eve");
+    eve.say(ROOM, "@lab-ada hello");
+    has_stopped(&rig, "1");
+    rig.clock.forward(RESTART);
+    eve.hears(ADA, ROOM, "answer of life 2");
+    fs::write(rig.work("go"), "").unwrap();
+    eventually_seeing("both hooks to run", || {
+        let ran = rig.lines("hooked");
+        if ran.len() == 2 { Ok(()) } else { Err(format!("{ran:?}")) }
+    });
+    let failed = "SELECT count(*) FROM events WHERE payload LIKE '%hook_failed%'";
+    assert_eq!(rig.query(failed), ["0"]);
+    assert!(!lives(&rig, "left"));
+    assert_eq!(daemon.stop().code, 0);
 }

@@ -335,21 +335,13 @@ impl Command {
             Self::Send { channel, message, absent, in_reply_to } => {
                 map.serialize_entry("channel", channel)?;
                 map.serialize_entry("message", message)?;
-                match absent {
-                    IfAbsent::Send => {}
-                    IfAbsent::Refuse => map.serialize_entry("create", &false)?,
-                    IfAbsent::Create => map.serialize_entry("create", &true)?,
-                }
+                absent.field(map)?;
                 in_reply_to.map_or(Ok(()), |id| map.serialize_entry("in_reply_to", &id))
             }
             Self::Read { channel, limit, lines, own } => {
                 map.serialize_entry("channel", channel)?;
                 map.serialize_entry("limit", limit)?;
-                match lines {
-                    Lines::Unread => {}
-                    Lines::Latest => map.serialize_entry("latest", &true)?,
-                    Lines::Peek => map.serialize_entry("peek", &true)?,
-                }
+                lines.field(map)?;
                 if *own { map.serialize_entry("own", own) } else { Ok(()) }
             }
             Self::Ask { channel, message, timeout } => {
@@ -390,6 +382,26 @@ impl Command {
             | Self::Resume
             | Self::Interrupt
             | Self::Shutdown => Ok(()),
+        }
+    }
+}
+
+impl IfAbsent {
+    fn field<M: SerializeMap>(self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Send => Ok(()),
+            Self::Refuse => map.serialize_entry("create", &false),
+            Self::Create => map.serialize_entry("create", &true),
+        }
+    }
+}
+
+impl Lines {
+    fn field<M: SerializeMap>(self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Unread => Ok(()),
+            Self::Latest => map.serialize_entry("latest", &true),
+            Self::Peek => map.serialize_entry("peek", &true),
         }
     }
 }

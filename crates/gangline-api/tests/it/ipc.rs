@@ -95,6 +95,7 @@ fn every_request_has_its_golden_line_and_is_read_again() {
 
 /// R0-49, R0-54, C8, C34: lines as culture's clients write them, with Python's spaces or without.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn what_cultures_clients_send_is_read() {
     let target = || "#general".parse().unwrap();
     let ask = |timeout| Command::Ask { channel: target(), message: "ok?".into(), timeout };
@@ -214,6 +215,7 @@ fn what_cultures_clients_send_is_read() {
 
 /// The texts that culture's clients show; the id is given back whenever it can be read.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn what_is_wrong_with_a_request_is_told_in_cultures_words() {
     let cases = [
         (r#"{"type":"x","id":"7"}"#, "Unknown message type: 'x'"),

@@ -67,6 +67,7 @@ fn hook(event: HookEvent) -> HookPayload {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn every_event() -> Vec<Event> {
     vec![
         MessageAccepted {
@@ -194,6 +195,7 @@ fn an_unknown_kind_is_skipped_but_a_broken_payload_is_an_error() {
 
 /// R0-52, C36: S0's seven fields keep their names and forms.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn status_has_its_golden_form() {
     let idle = AgentStatus {
         nick: "spark-ada".parse().unwrap(),

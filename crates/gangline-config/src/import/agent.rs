@@ -12,7 +12,7 @@ use super::{
         reader::{Section, is_secret},
     },
     Shape,
-    note::{Desk, line},
+    note::{Draft, line},
     piece::{channel, key, said, take, text},
 };
 
@@ -88,19 +88,19 @@ const SPOKEN: [&str; 7] = ["nick", "suffix", "agent", "backend", "type", "direct
 /// Translates one agent. None when it has no nick, which is a fault, or a backend that does not
 /// exist here, which is told.
 pub(super) fn translate(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     node: Node,
     context: &Context<'_>,
 ) -> Option<Translated> {
-    let mut section = desk.reader.section("an item of `agents`", node)?;
+    let mut section = draft.reader.section("an item of `agents`", node)?;
     let place = section.place;
-    let (at, nick) = nick(desk, &mut section, context)?;
+    let (at, nick) = nick(draft, &mut section, context)?;
     // What is left out of this agent is said beside it, not at the top.
-    let outer = std::mem::take(&mut desk.comments);
-    let entries = entries(desk, section, (&at, &nick), context);
-    let comments = std::mem::replace(&mut desk.comments, outer);
+    let outer = std::mem::take(&mut draft.comments);
+    let entries = entries(draft, section, (&at, &nick), context);
+    let comments = std::mem::replace(&mut draft.comments, outer);
     let Some(entries) = entries else {
-        desk.comments.extend(comments);
+        draft.comments.extend(comments);
         return None;
     };
     let has_permissions = entries.iter().any(|(key, _)| key.text == "permissions");
@@ -109,47 +109,47 @@ pub(super) fn translate(
 }
 
 fn entries(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     mut section: Section,
     (at, nick): (&Key, &str),
     context: &Context<'_>,
 ) -> Option<Vec<(Key, Node)>> {
     let mut entries = vec![(key("nick", at.place), text(nick, at.place))];
-    let backend = backend(desk, &mut section, nick, &mut entries)?;
-    entries.extend(directory(desk, &mut section, nick, context));
-    entries.extend(channels(desk, &mut section));
+    let backend = backend(draft, &mut section, nick, &mut entries)?;
+    entries.extend(directory(draft, &mut section, nick, context));
+    entries.extend(channels(draft, &mut section));
     if let Some((at, node)) = take(&mut section, "model") {
-        entries.extend(model(desk, (at, node), backend, nick));
+        entries.extend(model(draft, (at, node), backend, nick));
     }
     if let Some((at, node)) = take(&mut section, "turn_timeout_seconds") {
-        let node = timeout(desk, node, nick);
+        let node = timeout(draft, node, nick);
         entries.push((at, node));
     }
-    archive(desk, &mut section, nick, context, &mut entries);
+    archive(draft, &mut section, nick, context, &mut entries);
     for (name, why) in NOT_TAKEN {
         if let Some((at, node)) = take(&mut section, name) {
-            desk.dropped(at.place, &format!("{}: {}", shown(nick), said(name, &node)), why);
+            draft.dropped(at.place, &format!("{}: {}", shown(nick), said(name, &node)), why);
         }
     }
-    rest(desk, section, nick, &mut entries);
+    rest(draft, section, nick, &mut entries);
     Some(entries)
 }
 
 /// Returns the whole nick and its place.
 fn nick(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     section: &mut Section,
     context: &Context<'_>,
 ) -> Option<(Key, String)> {
     let wanted = if context.shape == Shape::Folder { "suffix" } else { "nick" };
     let Some((at, node)) = take(section, wanted) else {
-        desk.reader.fault(section.place, format!("an agent here needs a `{wanted}`"));
+        draft.reader.fault(section.place, format!("an agent here needs a `{wanted}`"));
         return None;
     };
     let at = Key { text: at.text, place: node.place };
     let Some(name) = name(&node) else {
         let message = format!("`{wanted}` must be text, not {}", node.value.kind());
-        desk.reader.fault(node.place, message);
+        draft.reader.fault(node.place, message);
         return None;
     };
     let server = context.server;
@@ -162,14 +162,14 @@ fn nick(
     let whole = format!("{server}-{name}");
     if context.shape == Shape::Legacy {
         let why = format!("`{}`, since every nick begins with the server's name", shown(&whole));
-        desk.changed(at.place, &format!("nick `{}`", shown(&name)), &why);
+        draft.changed(at.place, &format!("nick `{}`", shown(&name)), &why);
     }
     Some((at, whole))
 }
 
 /// Reads the backend, which has three names: of age, of `culture.yaml` and of `mesh.yaml`.
 fn backend(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     section: &mut Section,
     nick: &str,
     entries: &mut Vec<(Key, Node)>,
@@ -183,7 +183,7 @@ fn backend(
         }
         Word::Unknown(unknown) => {
             let why = format!("the whole agent: there is no backend `{unknown}` here");
-            desk.dropped(at.place, &shown(nick), &why);
+            draft.dropped(at.place, &shown(nick), &why);
             None
         }
         Word::NoText => {
@@ -196,7 +196,7 @@ fn backend(
 /// Reads where the agent works; written from the root of the file system, since the written file
 /// may lie in another folder.
 fn directory(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     section: &mut Section,
     nick: &str,
     context: &Context<'_>,
@@ -205,7 +205,7 @@ fn directory(
         let place = section.place;
         let Some(folder) = context.folder.to_str() else {
             let message = "the folder of this file has a name that is not UTF-8";
-            desk.reader.fault(place, message);
+            draft.reader.fault(place, message);
             return None;
         };
         return Some((key("directory", place), text(folder, place)));
@@ -220,7 +220,7 @@ fn directory(
     let whole = plain(&context.folder.join(path));
     let Some(whole) = whole.to_str() else { return Some((at, node)) };
     let what = format!("{}: directory `{}`", shown(nick), shown(written));
-    desk.changed(at.place, &what, &format!("{whole}, as seen from the file"));
+    draft.changed(at.place, &what, &format!("{whole}, as seen from the file"));
     let place = node.place;
     Some((at, text(whole, place)))
 }
@@ -230,14 +230,14 @@ pub(super) fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }
 
-fn channels(desk: &mut Desk<'_>, section: &mut Section) -> Option<(Key, Node)> {
+fn channels(draft: &mut Draft<'_>, section: &mut Section) -> Option<(Key, Node)> {
     // An empty `channels:` is most often a # without quotes: the reader knows what to say.
     let index = section.entries.iter().position(|(key, _)| key.text == "channels")?;
     let (at, node) = section.entries.remove(index);
     let place = node.place;
     match node.value {
         Value::List(items) => {
-            let items = items.into_iter().map(|item| channel(desk, item)).collect();
+            let items = items.into_iter().map(|item| channel(draft, item)).collect();
             Some((at, Node { value: Value::List(items), place }))
         }
         value => Some((at, Node { value, place })),
@@ -245,7 +245,7 @@ fn channels(desk: &mut Desk<'_>, section: &mut Section) -> Option<(Key, Node)> {
 }
 
 fn model(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     (at, node): (Key, Node),
     backend: &str,
     nick: &str,
@@ -259,7 +259,7 @@ fn model(
                 "an `{backend}` agent's model has its provider in front, such as \
                  anthropic/claude-sonnet-4-6: the program's own default holds"
             );
-            desk.dropped(at.place, &what, &why);
+            draft.dropped(at.place, &what, &why);
             None
         }
         _ => Some((at, node)),
@@ -267,7 +267,7 @@ fn model(
 }
 
 /// Returns the time of a turn within our bounds; culture too has fractions, and 0 for no limit.
-fn timeout(desk: &mut Desk<'_>, node: Node, nick: &str) -> Node {
+fn timeout(draft: &mut Draft<'_>, node: Node, nick: &str) -> Node {
     let seconds = match node.value {
         // Beyond 2^53 it does not matter any more which number it is.
         Value::Integer(number) => number as f64,
@@ -282,12 +282,12 @@ fn timeout(desk: &mut Desk<'_>, node: Node, nick: &str) -> Node {
         return node;
     };
     let what = format!("{}: turn_timeout_seconds: {seconds}", shown(nick));
-    desk.changed(node.place, &what, &format!("{kept}: {why}"));
+    draft.changed(node.place, &what, &format!("{kept}: {why}"));
     Node { value: Value::Integer(kept.into()), place: node.place }
 }
 
 fn archive(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     section: &mut Section,
     nick: &str,
     context: &Context<'_>,
@@ -310,15 +310,15 @@ fn archive(
         told.push_str(&format!(": {}", shown(&reason)));
     }
     if own.is_some() {
-        desk.changed(place, &format!("{}: archived", shown(nick)), "`enabled: false`");
+        draft.changed(place, &format!("{}: archived", shown(nick)), "`enabled: false`");
     }
-    desk.comments.push(line(&told));
+    draft.comments.push(line(&told));
     section.entries.retain(|(key, _)| key.text != "enabled");
     entries.push((key("enabled", place), Node { value: Value::Bool(false), place }));
 }
 
 /// What is left: Gangline's own keys, what belongs to the backend, and secrets.
-fn rest(desk: &mut Desk<'_>, section: Section, nick: &str, entries: &mut Vec<(Key, Node)>) {
+fn rest(draft: &mut Draft<'_>, section: Section, nick: &str, entries: &mut Vec<(Key, Node)>) {
     let mut aside = Vec::new();
     let place = section.place;
     for (at, node) in section.entries {
@@ -333,7 +333,7 @@ fn rest(desk: &mut Desk<'_>, section: Section, nick: &str, entries: &mut Vec<(Ke
         }
         let what = format!("{}: `{}`", shown(nick), shown(&at.text));
         if SPOKEN.contains(&at.text.as_str()) {
-            desk.dropped(at.place, &what, "something else says it already");
+            draft.dropped(at.place, &what, "something else says it already");
             continue;
         }
         if known {
@@ -342,25 +342,25 @@ fn rest(desk: &mut Desk<'_>, section: Section, nick: &str, entries: &mut Vec<(Ke
         }
         if is_secret(&at.text) {
             let why = "secrets come from the environment: name the variable by `api_key_env`";
-            desk.dropped(at.place, &what, why);
+            draft.dropped(at.place, &what, why);
             continue;
         }
-        let node = without_secrets(desk, node, &what);
+        let node = without_secrets(draft, node, &what);
         if let Some(near) = nearest(&at.text, KEYS.iter().copied(), edits(&at.text)) {
             let why = format!("not known, and near to `{near}`: for the backend, under `extra`");
-            desk.changed(at.place, &what, &why);
+            draft.changed(at.place, &what, &why);
             aside.push((at, node));
         } else {
-            desk.taken(at.place, &what, "not known here: given to the backend as it is");
+            draft.taken(at.place, &what, "not known here: given to the backend as it is");
             entries.push((at, node));
         }
     }
-    put_aside(desk, aside, place, entries);
+    put_aside(draft, aside, place, entries);
 }
 
 /// Puts what resembles our keys under `extra`, into one that is there already or a new one.
 fn put_aside(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     aside: Vec<(Key, Node)>,
     place: Place,
     entries: &mut Vec<(Key, Node)>,
@@ -376,7 +376,7 @@ fn put_aside(
             for (at, node) in aside {
                 if extra.iter().any(|(key, _)| key.text == at.text) {
                     let message = format!("`{}` stands here and under `extra:`", shown(&at.text));
-                    desk.reader.fault(at.place, message);
+                    draft.reader.fault(at.place, message);
                 } else {
                     extra.push((at, node));
                 }
@@ -388,11 +388,11 @@ fn put_aside(
 }
 
 /// Takes texts out of a backend's field that are called like secrets, however deep they stand.
-fn without_secrets(desk: &mut Desk<'_>, node: Node, what: &str) -> Node {
+fn without_secrets(draft: &mut Draft<'_>, node: Node, what: &str) -> Node {
     let place = node.place;
     let value = match node.value {
         Value::List(items) => {
-            Value::List(items.into_iter().map(|it| without_secrets(desk, it, what)).collect())
+            Value::List(items.into_iter().map(|it| without_secrets(draft, it, what)).collect())
         }
         Value::Map(entries) => {
             let mut kept = Vec::new();
@@ -400,9 +400,9 @@ fn without_secrets(desk: &mut Desk<'_>, node: Node, what: &str) -> Node {
                 if is_secret(&at.text) && matches!(node.value, Value::Text(_)) {
                     let inner = format!("{what}.`{}`", shown(&at.text));
                     let why = "secrets come from the environment";
-                    desk.dropped(at.place, &inner, why);
+                    draft.dropped(at.place, &inner, why);
                 } else {
-                    let node = without_secrets(desk, node, what);
+                    let node = without_secrets(draft, node, what);
                     kept.push((at, node));
                 }
             }

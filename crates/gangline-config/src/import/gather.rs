@@ -17,7 +17,7 @@ use super::{
         value::is_blank,
     },
     Import, ImportError, Look, Note, Shape, Source, agent,
-    note::{At, Desk, Fate, line},
+    note::{At, Draft, Fate, line},
     piece::key,
     top,
     write::{self, Document, Item},
@@ -40,7 +40,7 @@ struct Taken {
 /// A file's text as a tree.
 struct Opened<'a> {
     source: &'a Source,
-    desk: Desk<'a>,
+    draft: Draft<'a>,
     root: Section,
     shape: Shape,
 }
@@ -96,13 +96,13 @@ impl<'a> Gather<'a> {
                 return None;
             }
         };
-        let mut desk = Desk::new(&source.text, &source.name);
-        let Some(root) = desk.reader.section("the file", root) else {
-            self.faults.push(ConfigError::new(&source.name, desk.reader.problems));
+        let mut draft = Draft::new(&source.text, &source.name);
+        let Some(root) = draft.reader.section("the file", root) else {
+            self.faults.push(ConfigError::new(&source.name, draft.reader.problems));
             return None;
         };
         let shape = shape(&root, &source.path);
-        Some(Opened { source, desk, root, shape })
+        Some(Opened { source, draft, root, shape })
     }
 
     /// Finds the one name that all files must agree on: the first that is written, else what all
@@ -113,7 +113,7 @@ impl<'a> Gather<'a> {
             let Some((name, place)) = top::server_name(&file.root) else { continue };
             match &first {
                 None => {
-                    let at = At { file: line(file.desk.name()), line: place.line };
+                    let at = At { file: line(file.draft.name()), line: place.line };
                     first = Some((name, at));
                 }
                 Some((known, at)) if *known != name => {
@@ -124,7 +124,7 @@ impl<'a> Gather<'a> {
                         at.line,
                         shown(known)
                     );
-                    file.desk.reader.fault(place, message);
+                    file.draft.reader.fault(place, message);
                 }
                 Some(_) => {}
             }
@@ -142,8 +142,8 @@ impl<'a> Gather<'a> {
     }
 
     fn file(&mut self, file: Opened<'_>) {
-        let Opened { source, mut desk, root, shape } = file;
-        let sections = top::translate(&mut desk, root, shape);
+        let Opened { source, mut draft, root, shape } = file;
+        let sections = top::translate(&mut draft, root, shape);
         let server = self.server.clone();
         let context = agent::Context {
             server: &server,
@@ -154,11 +154,11 @@ impl<'a> Gather<'a> {
         let items: Vec<_> = sections
             .agents
             .into_iter()
-            .filter_map(|node| agent::translate(&mut desk, node, &context))
+            .filter_map(|node| agent::translate(&mut draft, node, &context))
             .collect();
-        let folders = folders(&mut desk, sections.manifest, source.folder());
+        let folders = folders(&mut draft, sections.manifest, source.folder());
         let derived = sections.derived;
-        self.take(desk, (sections.entries, derived), items);
+        self.take(draft, (sections.entries, derived), items);
         for (folder, wanted) in folders {
             self.folder((&folder, &source.name), wanted, sections.archived);
         }
@@ -167,7 +167,7 @@ impl<'a> Gather<'a> {
     /// Has the reader of Gangline's own file read what was translated, and keeps what it read.
     fn take(
         &mut self,
-        mut desk: Desk<'_>,
+        mut draft: Draft<'_>,
         (mut entries, derived): (Vec<(Key, Node)>, Option<&str>),
         items: Vec<agent::Translated>,
     ) {
@@ -181,25 +181,25 @@ impl<'a> Gather<'a> {
             list.push(item.node);
         }
         entries.push((key("agents", place), Node { value: Value::List(list), place }));
-        let config = sections::top(&mut desk.reader, Node { value: Value::Map(entries), place });
+        let config = sections::top(&mut draft.reader, Node { value: Value::Map(entries), place });
         let config = config.unwrap_or_default();
-        if desk.reader.problems.is_empty() {
+        if draft.reader.problems.is_empty() {
             for (agent, (place, comments)) in config.agents.iter().zip(about) {
-                self.agent(&mut desk, agent, place, comments);
+                self.agent(&mut draft, agent, place, comments);
             }
-            self.keep(&mut desk, &config, keys, derived);
+            self.keep(&mut draft, &config, keys, derived);
         }
-        self.notes.append(&mut desk.told());
-        self.comments.append(&mut desk.comments);
-        if !desk.reader.problems.is_empty() {
-            self.faults.push(ConfigError::new(desk.name(), desk.reader.problems));
+        self.notes.append(&mut draft.take_notes());
+        self.comments.append(&mut draft.comments);
+        if !draft.reader.problems.is_empty() {
+            self.faults.push(ConfigError::new(draft.name(), draft.reader.problems));
         }
     }
 
     /// Keeps the sections of a file; what an earlier file has said stands.
     fn keep(
         &mut self,
-        desk: &mut Desk<'_>,
+        draft: &mut Draft<'_>,
         config: &Config,
         keys: Vec<Key>,
         derived: Option<&str>,
@@ -214,15 +214,15 @@ impl<'a> Gather<'a> {
             match self.sections.get(&name) {
                 None => {
                     if derived != Some(name.as_str()) {
-                        desk.taken(place, &name, "the same but for what is told of it");
+                        draft.taken(place, &name, "the same but for what is told of it");
                     }
-                    let at = At { file: line(desk.name()), line: place.line };
+                    let at = At { file: line(draft.name()), line: place.line };
                     self.sections.insert(name, (value, at));
                 }
                 Some((known, _)) if *known == value => {}
                 Some((_, at)) => {
                     let why = format!("{}:{} says otherwise, and comes first", at.file, at.line);
-                    desk.repeated(place, &name, &why);
+                    draft.repeated(place, &name, &why);
                 }
             }
         }
@@ -231,7 +231,7 @@ impl<'a> Gather<'a> {
     /// Keeps an agent, unless it is known from another file.
     fn agent(
         &mut self,
-        desk: &mut Desk<'_>,
+        draft: &mut Draft<'_>,
         agent: &AgentConfig,
         place: Place,
         comments: Vec<String>,
@@ -239,30 +239,30 @@ impl<'a> Gather<'a> {
         let too_deep = agent.extra.values().any(|value| yaml::depth(value) > EXTRA_DEPTH);
         if too_deep {
             let message = format!("a field of `{}` nests deeper than is taken over", agent.nick);
-            desk.reader.fault(place, message);
+            draft.reader.fault(place, message);
             return;
         }
         let folder = agent::plain(&agent.directory);
         let nick = agent.nick.as_str();
         match self.known.get(nick).and_then(|index| self.agents.get(*index)) {
             None => {
-                let at = At { file: line(desk.name()), line: place.line };
+                let at = At { file: line(draft.name()), line: place.line };
                 let backend = agent.agent.as_ref().map_or("the usual backend", Backend::as_str);
                 let why = format!("{backend}, in {}", agent.directory.display());
-                desk.taken(place, nick, &why);
+                draft.taken(place, nick, &why);
                 self.known.insert(nick.to_owned(), self.agents.len());
                 self.agents.push(Taken { item: Item::new(agent, comments), at, folder });
             }
             Some(known) if known.folder == folder => {
                 let why = format!("taken from {}:{} already", known.at.file, known.at.line);
-                desk.repeated(place, nick, &why);
+                draft.repeated(place, nick, &why);
             }
             Some(known) => {
                 let At { file, line } = &known.at;
                 let message = format!(
                     "nick `{nick}` is taken already, for another directory: see {file}:{line}"
                 );
-                desk.reader.fault(place, message);
+                draft.reader.fault(place, message);
             }
         }
     }
@@ -288,17 +288,17 @@ impl<'a> Gather<'a> {
             }
         };
         let source = Source::new(path, text);
-        let Some(Opened { mut desk, root, .. }) = self.open(&source) else { return };
+        let Some(Opened { mut draft, root, .. }) = self.open(&source) else { return };
         let server = self.server.clone();
         let shape = Shape::Folder;
         let context = agent::Context { server: &server, shape, folder, archived };
-        let sections = top::translate(&mut desk, root, shape);
-        let (items, missing) = chosen(&mut desk, sections.agents, wanted, from);
+        let sections = top::translate(&mut draft, root, shape);
+        let (items, missing) = chosen(&mut draft, sections.agents, wanted, from);
         let items: Vec<_> = items
             .into_iter()
-            .filter_map(|node| agent::translate(&mut desk, node, &context))
+            .filter_map(|node| agent::translate(&mut draft, node, &context))
             .collect();
-        self.take(desk, (Vec::new(), None), items);
+        self.take(draft, (Vec::new(), None), items);
         let why = format!("{} does not have it", source.name);
         self.not_there(from, &missing, &why);
     }
@@ -354,21 +354,21 @@ struct Wanted {
 
 /// Puts a manifest in order of its folders, each to be read once.
 fn folders(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     manifest: Vec<(Key, Node)>,
     base: &Path,
 ) -> Vec<(PathBuf, Vec<Wanted>)> {
     let mut folders: Vec<(PathBuf, Vec<Wanted>)> = Vec::new();
     let mut known: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for (key, node) in manifest {
-        let Some(written) = desk.reader.text(&key.text, &node) else { continue };
+        let Some(written) = draft.reader.text(&key.text, &node) else { continue };
         let path = Path::new(&written);
         let mut folder = agent::plain(path);
         if path.is_relative() && !path.starts_with("~") {
             folder = agent::plain(&base.join(path));
             let what = format!("{}: directory `{}`", shown(&key.text), shown(&written));
             let why = format!("{}, as seen from the file", folder.display());
-            desk.changed(node.place, &what, &why);
+            draft.changed(node.place, &what, &why);
         }
         let wanted = Wanted { suffix: key.text, line: key.place.line };
         match known.get(&folder).and_then(|index| folders.get_mut(*index)) {
@@ -385,7 +385,7 @@ fn folders(
 /// Returns the agents of a folder that the manifest names, and those that it names in vain; tells
 /// of the others.
 fn chosen(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     agents: Vec<Node>,
     wanted: Vec<Wanted>,
     from: &str,
@@ -395,13 +395,13 @@ fn chosen(
     let mut chosen = Vec::new();
     for node in agents {
         let Some(suffix) = agent::suffix(&node) else {
-            desk.reader.fault(node.place, "an agent here needs a `suffix`");
+            draft.reader.fault(node.place, "an agent here needs a `suffix`");
             continue;
         };
         if missing.remove(&suffix).is_some() {
             chosen.push(node);
         } else {
-            desk.dropped(node.place, &suffix, &format!("{from} does not name it"));
+            draft.dropped(node.place, &suffix, &format!("{from} does not name it"));
         }
     }
     let missing = missing.into_iter().map(|(suffix, line)| Wanted { suffix, line });

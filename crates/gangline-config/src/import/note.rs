@@ -65,7 +65,7 @@ impl fmt::Display for Note {
 }
 
 /// The place where one file is worked on: its reader, and what is told of it.
-pub(super) struct Desk<'a> {
+pub(super) struct Draft<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) notes: Vec<Note>,
     /// Lines for the written file: what it does not say any more.
@@ -73,7 +73,7 @@ pub(super) struct Desk<'a> {
     name: &'a str,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Draft<'a> {
     pub(super) fn new(text: &'a str, name: &'a str) -> Self {
         Self { reader: Reader::new(text, name), notes: Vec::new(), comments: Vec::new(), name }
     }
@@ -89,7 +89,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Puts what is told in the order of the file.
-    pub(super) fn told(&mut self) -> Vec<Note> {
+    pub(super) fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = std::mem::take(&mut self.notes);
         notes.sort_by_key(|note| note.at.as_ref().map(|at| at.line));
         notes

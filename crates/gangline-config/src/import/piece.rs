@@ -6,7 +6,7 @@ use super::{
         node::{Key, Node, Value},
         reader::Section,
     },
-    note::Desk,
+    note::Draft,
 };
 
 const POLLING: &str = "channels are not polled: an agent wakes when it is addressed";
@@ -62,11 +62,11 @@ pub(super) fn said(name: &str, node: &Node) -> String {
 }
 
 /// Returns a channel with its #.
-pub(super) fn channel(desk: &mut Desk<'_>, node: Node) -> Node {
+pub(super) fn channel(draft: &mut Draft<'_>, node: Node) -> Node {
     match &node.value {
         Value::Text(name) if !name.starts_with('#') => {
             let whole = format!("#{name}");
-            desk.changed(node.place, &format!("channel `{}`", shown(name)), "a # goes in front");
+            draft.changed(node.place, &format!("channel `{}`", shown(name)), "a # goes in front");
             text(whole, node.place)
         }
         _ => node,

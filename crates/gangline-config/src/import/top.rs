@@ -14,7 +14,7 @@ use super::{
     },
     Shape,
     agent::{self, Word},
-    note::Desk,
+    note::Draft,
     piece::{LINKS, NOT_TAKEN, channel, key, said, take, text},
 };
 
@@ -45,7 +45,7 @@ pub(super) fn server_name(root: &Section) -> Option<(String, Place)> {
 }
 
 /// Translates all sections of a file.
-pub(super) fn translate(desk: &mut Desk<'_>, mut root: Section, shape: Shape) -> Sections {
+pub(super) fn translate(draft: &mut Draft<'_>, mut root: Section, shape: Shape) -> Sections {
     let mut out = Sections::default();
     match root.entries.iter().position(|(key, _)| key.text == "agents") {
         Some(index) => match root.entries.remove(index).1.value {
@@ -54,7 +54,7 @@ pub(super) fn translate(desk: &mut Desk<'_>, mut root: Section, shape: Shape) ->
             Value::Null => {}
             other => {
                 let message = format!("`agents` must be a list or a mapping, not {}", other.kind());
-                desk.reader.fault(root.place, message);
+                draft.reader.fault(root.place, message);
             }
         },
         None if matches!(shape, Shape::Folder) => {
@@ -65,28 +65,28 @@ pub(super) fn translate(desk: &mut Desk<'_>, mut root: Section, shape: Shape) ->
         None => {}
     }
     if let Some((at, node)) = take(&mut root, "server") {
-        server(desk, (at, node), shape, &mut out);
+        server(draft, (at, node), shape, &mut out);
     }
     if let Some((at, node)) = take(&mut root, "supervisor") {
-        out.entries.extend(supervisor(desk, at, node));
+        out.entries.extend(supervisor(draft, at, node));
     }
     if let Some((at, node)) = take(&mut root, "webhooks") {
-        out.entries.extend(webhooks(desk, at, node));
+        out.entries.extend(webhooks(draft, at, node));
     }
     if let Some((at, node)) = take(&mut root, "buffer_size")
-        && let Some(node) = within(desk, "buffer_size", node, (1, 100_000))
+        && let Some(node) = within(draft, "buffer_size", node, (1, 100_000))
     {
         out.entries.push((at, node));
     }
-    rest(desk, root, &mut out);
+    rest(draft, root, &mut out);
     out
 }
 
 /// What is left: known and without counterpart, Gangline's own, or unknown.
-fn rest(desk: &mut Desk<'_>, mut root: Section, out: &mut Sections) {
+fn rest(draft: &mut Draft<'_>, mut root: Section, out: &mut Sections) {
     for (name, why) in NOT_TAKEN {
         if let Some((at, node)) = take(&mut root, name) {
-            desk.dropped(at.place, &said(name, &node), why);
+            draft.dropped(at.place, &said(name, &node), why);
         }
     }
     for (at, node) in root.entries {
@@ -96,23 +96,23 @@ fn rest(desk: &mut Desk<'_>, mut root: Section, out: &mut Sections) {
             out.derived = out.derived.filter(|derived| *derived != at.text);
             out.entries.push((at, node));
         } else {
-            unknown(desk, &at, "");
+            unknown(draft, &at, "");
         }
     }
 }
 
-fn unknown(desk: &mut Desk<'_>, at: &Key, within: &str) {
+fn unknown(draft: &mut Draft<'_>, at: &Key, within: &str) {
     let what = format!("`{within}{}`", shown(&at.text));
-    desk.dropped(at.place, &what, "this key is not known");
+    draft.dropped(at.place, &what, "this key is not known");
 }
 
-fn server(desk: &mut Desk<'_>, (at, node): (Key, Node), shape: Shape, out: &mut Sections) {
+fn server(draft: &mut Draft<'_>, (at, node): (Key, Node), shape: Shape, out: &mut Sections) {
     let place = node.place;
-    let Some(mut server) = desk.reader.section("server", node) else { return };
+    let Some(mut server) = draft.reader.section("server", node) else { return };
     let mut entries = Vec::new();
     entries.extend(take(&mut server, "name"));
     if let Some((at, node)) = take(&mut server, "host") {
-        let elsewhere = host(desk, at, node, shape);
+        let elsewhere = host(draft, at, node, shape);
         if elsewhere.as_ref().is_some_and(|(_, node)| !is_loopback(node)) {
             let off = Node { value: Value::Bool(false), place };
             let network = vec![(key("embedded", place), off)];
@@ -123,36 +123,36 @@ fn server(desk: &mut Desk<'_>, (at, node): (Key, Node), shape: Shape, out: &mut 
     }
     entries.extend(take(&mut server, "port"));
     if let Some((at, node)) = take(&mut server, "links") {
-        desk.dropped(at.place, &format!("server.links{}", link_names(&node)), LINKS);
+        draft.dropped(at.place, &format!("server.links{}", link_names(&node)), LINKS);
     }
     if let Some((at, node)) = take(&mut server, "archived")
         && matches!(node.value, Value::Bool(true))
     {
         out.archived = true;
         let why = "each of its agents is written with `enabled: false`";
-        desk.changed(at.place, "the server is archived", why);
+        draft.changed(at.place, "the server is archived", why);
     }
     for of_archive in ["archived_at", "archived_reason"] {
         let _ = take(&mut server, of_archive);
     }
-    server.entries.iter().for_each(|(at, _)| unknown(desk, at, "server."));
+    server.entries.iter().for_each(|(at, _)| unknown(draft, at, "server."));
     out.entries.push((at, Node { value: Value::Map(entries), place }));
 }
 
 /// Returns the host to join; none where the default is meant.
-fn host(desk: &mut Desk<'_>, at: Key, node: Node, shape: Shape) -> Option<(Key, Node)> {
+fn host(draft: &mut Draft<'_>, at: Key, node: Node, shape: Shape) -> Option<(Key, Node)> {
     let Value::Text(host) = &node.value else { return Some((at, node)) };
     let ip = host.trim_matches(['[', ']']).parse::<IpAddr>().ok();
     if ip.is_some_and(|ip| ip.is_unspecified()) || shape == Shape::Mesh {
         let why = "Gangline's own server listens for this machine only: localhost";
-        desk.changed(at.place, &format!("server.host: {}", shown(host)), why);
+        draft.changed(at.place, &format!("server.host: {}", shown(host)), why);
         return None;
     }
     if !is_loopback(&node) {
         let why = "the server is on another machine, so `network: {embedded: false}` is written. \
                    People there are strangers to the agents, and start no turn, unless they have \
                    accounts or `network.trust_nicks` says otherwise";
-        desk.changed(at.place, &format!("server.host: {}", shown(host)), why);
+        draft.changed(at.place, &format!("server.host: {}", shown(host)), why);
     }
     Some((at, node))
 }
@@ -177,16 +177,16 @@ fn link_names(node: &Node) -> String {
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
-fn supervisor(desk: &mut Desk<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
+fn supervisor(draft: &mut Draft<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
     let place = node.place;
-    let mut section = desk.reader.section("supervisor", node)?;
+    let mut section = draft.reader.section("supervisor", node)?;
     let mut entries = Vec::new();
     if let Some((at, node)) = take(&mut section, "agent") {
         match agent::backend_word(&node) {
             Word::Backend(word) => entries.push((at, text(word, node.place))),
             Word::Unknown(unknown) => {
                 let why = format!("there is no backend `{unknown}`: claude watches");
-                desk.dropped(at.place, "supervisor.agent", &why);
+                draft.dropped(at.place, "supervisor.agent", &why);
             }
             Word::NoText => entries.push((at, node)),
         }
@@ -197,22 +197,22 @@ fn supervisor(desk: &mut Desk<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
         [("window_size", 1000), ("eval_interval", 1000), ("escalation_threshold", 100)]
     {
         if let Some((at, node)) = take(&mut section, name)
-            && let Some(node) = within(desk, &format!("supervisor.{name}"), node, (1, most))
+            && let Some(node) = within(draft, &format!("supervisor.{name}"), node, (1, most))
         {
             entries.push((at, node));
         }
     }
     if let Some((at, _)) = take(&mut section, "prompt_override") {
         let why = "the supervisor has one prompt";
-        desk.dropped(at.place, "supervisor.prompt_override", why);
+        draft.dropped(at.place, "supervisor.prompt_override", why);
     }
-    section.entries.iter().for_each(|(at, _)| unknown(desk, at, "supervisor."));
+    section.entries.iter().for_each(|(at, _)| unknown(draft, at, "supervisor."));
     Some((at, Node { value: Value::Map(entries), place }))
 }
 
-fn webhooks(desk: &mut Desk<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
+fn webhooks(draft: &mut Draft<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
     let place = node.place;
-    let mut section = desk.reader.section("webhooks", node)?;
+    let mut section = draft.reader.section("webhooks", node)?;
     let mut entries = Vec::new();
     entries.extend(take(&mut section, "url"));
     let silent = section.entries.iter().any(|(key, node)| {
@@ -224,20 +224,20 @@ fn webhooks(desk: &mut Desk<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
             }
     });
     match take(&mut section, "irc_channel") {
-        Some((at, node)) => entries.push((at, channel(desk, node))),
+        Some((at, node)) => entries.push((at, channel(draft, node))),
         None if silent => {
             entries.push((key("irc_channel", place), Node { value: Value::Null, place }));
         }
         None => {}
     }
     if let Some((at, node)) = take(&mut section, "events") {
-        entries.push((at, events(desk, node)));
+        entries.push((at, events(draft, node)));
     }
-    section.entries.iter().for_each(|(at, _)| unknown(desk, at, "webhooks."));
+    section.entries.iter().for_each(|(at, _)| unknown(draft, at, "webhooks."));
     Some((at, Node { value: Value::Map(entries), place }))
 }
 
-fn events(desk: &mut Desk<'_>, node: Node) -> Node {
+fn events(draft: &mut Draft<'_>, node: Node) -> Node {
     let place = node.place;
     let Value::List(items) = node.value else { return node };
     let mut known = Vec::new();
@@ -245,7 +245,7 @@ fn events(desk: &mut Desk<'_>, node: Node) -> Node {
         match &item.value {
             Value::Text(text) if WebhookEvent::ALL.iter().all(|event| event.as_str() != text) => {
                 let why = "no such event is ever told";
-                desk.dropped(item.place, &format!("webhooks.events: `{}`", shown(text)), why);
+                draft.dropped(item.place, &format!("webhooks.events: `{}`", shown(text)), why);
             }
             _ => known.push(item),
         }
@@ -256,7 +256,7 @@ fn events(desk: &mut Desk<'_>, node: Node) -> Node {
 /// Returns a whole number if it lies within the bounds; one that does not is left out, and the
 /// default holds.
 fn within(
-    desk: &mut Desk<'_>,
+    draft: &mut Draft<'_>,
     name: &str,
     node: Node,
     (least, most): (i128, i128),
@@ -264,7 +264,7 @@ fn within(
     match node.value {
         Value::Integer(number) if !(least..=most).contains(&number) => {
             let why = format!("{number} is not from {least} to {most}: the default holds");
-            desk.changed(node.place, name, &why);
+            draft.changed(node.place, name, &why);
             None
         }
         _ => Some(node),

@@ -88,6 +88,7 @@ agents:
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn our_own_fields_are_read() {
     let text = r##"
 state: ~/gangline

@@ -145,6 +145,7 @@ fn backends() -> impl Strategy<Value = Backend> {
     prop_oneof![select(Backend::BUILT_IN.to_vec()).prop_map(|word| word.parse().unwrap()), own]
 }
 
+#[expect(clippy::too_many_lines, reason = "a line or a few for each step or field")]
 fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
     let who = (option::of(backends()), words(), channels(), option::of(words()), words());
     let what =

@@ -1,8 +1,8 @@
-//! The circuit breaker: so many deaths within a window open it (R0-22).
+//! The circuit breaker: opens after a number of deaths within a window (R0-22).
 //!
-//! A message that was in all of them is suspected: once somebody has said that the agent may go on,
-//! its further deaths open the breaker no more, since its attempts are numbered. Otherwise one
-//! message stops the agent again and again.
+//! A message that was in all of them is suspected. After somebody resumes the agent, further deaths
+//! with it no longer open the breaker, since its attempts are limited. Otherwise one message would
+//! stop the agent again and again.
 
 use std::{collections::VecDeque, time::Duration};
 

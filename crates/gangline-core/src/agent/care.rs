@@ -1,4 +1,4 @@
-//! When the agent is asked for its notes, and its context then shortened (R2-09, C13). Pure.
+//! The watermark: when the agent writes its notes and its context is shortened (R2-09, C13). Pure.
 //!
 //! A *passage* begins when a turn that completed left the context at the watermark or above, and is
 //! over once a report below it comes. In one passage the notes are asked for once, and a shortening
@@ -10,8 +10,7 @@ use crate::{
 };
 
 use super::{
-    Agent, Draining, Effect, Generation, Notice, Phase,
-    turn::{OpenedBy, Turn},
+    Agent, Draining, Effect, Generation, Notice, Phase, session::OVERFLOW, turn::OpenedBy,
 };
 
 /// The watermark where the backend does not say how much its model's context can hold (R2-09).
@@ -19,9 +18,6 @@ pub const WATERMARK_TOKENS: u64 = 150_000;
 /// After so many shortenings in a row that left the context above the watermark, no more are asked
 /// for.
 const IN_VAIN_MAX: u32 = 2;
-
-/// The kind of a failed turn whose prompt no longer fitted. Who runs the session shortens it then.
-const OVERFLOW: &str = "context_overflow";
 
 /// How full a context may become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,7 +33,7 @@ pub enum Watermark {
 }
 
 impl Watermark {
-    /// Returns the watermark in tokens for a context that can hold so many.
+    /// Returns the watermark in tokens for a context of this size.
     #[must_use]
     pub fn tokens(self, window: Option<u64>) -> u64 {
         match (self, window) {
@@ -89,13 +85,19 @@ enum Attempt {
     Last,
 }
 
+/// What follows from a turn that completed.
+enum AfterTurn {
+    Compact,
+    GiveUp,
+}
+
 impl Care {
     pub(super) fn new(watermark: Option<Watermark>) -> Self {
         let (above, emptied) = (false, false);
         Self { watermark, above, tokens: 0, stage: Stage::Waits, in_vain: 0, emptied }
     }
 
-    /// The conversation holds so many tokens, of so many that there is room for.
+    /// The conversation holds this many tokens, of this many that fit.
     pub(super) fn holds(&mut self, tokens: u64, window: Option<u64>) {
         let Some(watermark) = self.watermark else { return };
         self.tokens = tokens;
@@ -138,14 +140,14 @@ impl Care {
 
     /// A turn completed; returns what is to be told or done at once. `idle`: the backend is there
     /// and stays.
-    fn completed(&mut self, idle: bool) -> Option<Effect> {
+    fn completed(&mut self, idle: bool) -> Option<AfterTurn> {
         if std::mem::take(&mut self.emptied) || !self.above {
             return None;
         }
         match self.stage {
             Stage::Waits if self.in_vain >= IN_VAIN_MAX => {
                 self.stage = Stage::GivenUp;
-                Some(Effect::Notice(Notice::ShortenedInVain { tokens: self.tokens }))
+                Some(AfterTurn::GiveUp)
             }
             Stage::Waits => {
                 self.stage = Stage::Due;
@@ -153,7 +155,7 @@ impl Care {
             }
             Stage::Owed(attempt) if idle => {
                 self.stage = Stage::Ordered(attempt);
-                Some(Effect::Shorten)
+                Some(AfterTurn::Compact)
             }
             Stage::Owed(_) | Stage::Due | Stage::Asked | Stage::Ordered(_) | Stage::GivenUp => None,
         }
@@ -163,11 +165,10 @@ impl Care {
 impl Agent {
     /// Opens a turn of the agent's own, in which it is asked for its notes.
     pub(super) fn take_notes(&mut self, generation: Generation, out: &mut Vec<Effect>) {
-        let id = self.next_turn();
         self.care.stage = Stage::Asked;
-        out.push(Effect::Notice(Notice::WatermarkPassed { turn: id, tokens: self.care.tokens }));
-        out.push(Effect::Take { turn: id, messages: Vec::new() });
-        self.phase = Phase::Turn(Box::new(Turn::new(id, generation, OpenedBy::Notes, Vec::new())));
+        let (turn, tokens) = (self.next_turn(), self.care.tokens);
+        out.push(Effect::Notice(Notice::WatermarkPassed { turn, tokens }));
+        self.open_own(turn, OpenedBy::Notes, generation, out);
     }
 
     pub(super) fn notes_are_due(&self) -> bool {
@@ -193,7 +194,14 @@ impl Agent {
         let idle = matches!(self.phase, Phase::Idle { .. }) && self.draining == Draining::No;
         if !notes {
             if *outcome == Outcome::Completed {
-                out.extend(self.care.completed(idle));
+                match self.care.completed(idle) {
+                    Some(AfterTurn::Compact) => self.session.wants_room(),
+                    Some(AfterTurn::GiveUp) => {
+                        let tokens = self.care.tokens;
+                        out.push(Effect::Notice(Notice::ShortenedInVain { tokens }));
+                    }
+                    None => {}
+                }
             }
             return;
         }
@@ -216,7 +224,7 @@ impl Agent {
         match self.care.stage {
             Stage::Asked if able => {
                 self.care.stage = Stage::Ordered(Attempt::First);
-                out.push(Effect::Shorten);
+                self.session.wants_room();
             }
             Stage::Asked => self.care.stage = Stage::Owed(Attempt::First),
             // It is shorter by now, or about to be emptied.

@@ -1,4 +1,4 @@
-//! What the agent asks of the shell, to be carried out in order.
+//! Effects: the agent's requests to the shell, carried out in order.
 
 use crate::{
     answer::Settlement,
@@ -14,6 +14,8 @@ use super::{ApprovalRequestId, Generation};
 pub enum StartWith {
     /// A new session.
     Fresh,
+    /// A new session, as somebody asked for.
+    Cleared,
     /// The last session, if there is one.
     Resume,
 }
@@ -38,6 +40,8 @@ pub enum Notice {
     Resumed,
     /// The breaker was closed half: one more death parks again.
     Unparked,
+    /// Another model is used from now on.
+    ModelChanges,
     /// There is no turn to interrupt.
     NothingToInterrupt,
     /// Something came for a turn that is not open, or an approval that does not wait; dropped.
@@ -52,7 +56,7 @@ pub enum Notice {
         /// How many tokens the context holds.
         tokens: u64,
     },
-    /// The turn for the notes ended otherwise than by itself (R2-10).
+    /// The turn for the notes did not complete (R2-10).
     NotesFailed {
         /// That turn.
         turn: TurnId,
@@ -81,8 +85,13 @@ pub enum Effect {
         /// With which session.
         with: StartWith,
     },
-    /// End the runtime (kill ladder). The agent counts it as gone at once.
+    /// End the runtime, which does not react (kill policy). The agent counts it as gone at once.
     KillRuntime {
+        /// The generation that ends.
+        generation: Generation,
+    },
+    /// End the runtime to begin another generation. The agent counts it as gone at once.
+    EndRuntime {
         /// The generation that ends.
         generation: Generation,
     },
@@ -91,7 +100,7 @@ pub enum Effect {
     Take {
         /// The new turn.
         turn: TurnId,
-        /// Its messages; none for a turn that the runtime started by itself.
+        /// Its messages; empty for a turn that the runtime started on its own.
         messages: Vec<MessageId>,
     },
     /// What the runtime does from now on is this turn; a `Take` for it went before.
@@ -133,9 +142,32 @@ pub enum Effect {
         /// The turn.
         turn: TurnId,
     },
-    /// Shorten the runtime's context before the next prompt. What comes of it is told by
-    /// `Shortened` or `NotShortened`, or not at all.
-    Shorten,
+    /// Give an empty session its first words, in this turn (R0-07).
+    Prime {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// Give the turn's prompt once more: it fits now (R2-08).
+    PromptAgain {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// Make the runtime's context shorter before the next prompt. What comes of it is told by
+    /// `Compacted` or `NotCompacted`, or not at all.
+    Compact {
+        /// Which generation.
+        generation: Generation,
+    },
+    /// Empty the runtime's context before the next prompt.
+    Clear {
+        /// Which generation.
+        generation: Generation,
+    },
+    /// Tell the runtime the model that was chosen.
+    SetModel {
+        /// Which generation.
+        generation: Generation,
+    },
     /// Ask the runtime to end the turn early.
     SendInterrupt {
         /// The turn.
@@ -158,14 +190,14 @@ pub enum Effect {
         /// What was decided.
         decision: Decision,
     },
-    /// The runtime took it back: whoever was asked is told that there is nothing to decide.
+    /// The runtime withdrew it: everybody who was asked learns that there is nothing to decide.
     ApprovalTakenBack {
         /// The turn.
         turn: TurnId,
         /// The request.
         request: ApprovalRequestId,
     },
-    /// The turn's open approvals are void; the runtime is told that they were withdrawn.
+    /// The turn's open approvals are void; the runtime learns that they were withdrawn.
     WithdrawApprovals {
         /// The turn.
         turn: TurnId,

@@ -1,4 +1,4 @@
-//! What reaches the agent.
+//! Inputs of the agent.
 
 use std::{fmt, time::Duration};
 
@@ -7,11 +7,13 @@ use crate::{
     approval::Decision,
     id::{MessageId, TurnId},
     message::Origin,
-    outcome::{By, Cause},
+    outcome::{By, EndedBy},
     time::WallMicros,
 };
 
-/// One generation of the runtime, counted from 1: what an old one still says is told apart by it.
+use super::{Abilities, ChosenModel, ContextChange};
+
+/// One generation of the runtime, counted from 1: it tells reports of old generations apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Generation(pub i64);
 
@@ -112,8 +114,10 @@ pub enum Input {
     },
     /// An operator's word.
     Operator(Operator),
-    /// The runtime's context will be emptied before its next turn.
-    Emptied,
+    /// A person wants this done to the context, once no turn is open.
+    Change(ContextChange),
+    /// Another model was chosen than the backend was started with or told last.
+    ModelChosen(ChosenModel),
     /// The daemon is to end.
     Drain(Drain),
     /// The store cannot write: no new turns.
@@ -127,7 +131,7 @@ pub enum Input {
 /// What an operator (or the supervisor) asks of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operator {
-    /// Feed nothing new; rows are kept (C3). The open turn goes on.
+    /// Feed nothing new; rows are kept (C3). The open turn continues.
     Pause,
     /// Feed again; also closes the breaker half.
     Resume,
@@ -138,7 +142,7 @@ pub enum Operator {
 /// How urgently the daemon is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Drain {
-    /// The open turn may end by itself.
+    /// The open turn may end on its own.
     Soft,
     /// The open turn is interrupted.
     Now,
@@ -151,6 +155,9 @@ pub enum Finish {
     Completed,
     /// It failed; a short word for why.
     Failed(String),
+    /// Its prompt does not fit the model any more. The turn may go on: see
+    /// [`super::Effect::PromptAgain`].
+    Overflow,
     /// Its backend takes nothing before this time.
     RateLimited {
         /// Until when, by the wall clock: the message's row keeps it.
@@ -174,12 +181,12 @@ pub enum RuntimeInput {
         generation: Generation,
     },
     /// Its session is empty and is told something first: a turn of its own begins before the next
-    /// message is taken (R0-07). Answered as [`Self::Started`].
+    /// message is taken (R0-07).
     Primes {
         /// Which generation.
         generation: Generation,
     },
-    /// It started a turn by itself. Answered with [`super::Effect::AdoptTurn`].
+    /// It started a turn on its own. Answered with [`super::Effect::AdoptTurn`].
     Started {
         /// Which generation.
         generation: Generation,
@@ -243,10 +250,28 @@ pub enum RuntimeInput {
         /// How many tokens there is room for, if known.
         window: Option<u64>,
     },
+    /// It was started, and can do this. Told before `Ready`.
+    Can {
+        /// Which generation.
+        generation: Generation,
+        /// What it can do.
+        abilities: Abilities,
+    },
     /// Its context is shorter now.
-    Shortened,
-    /// Its context was to be shortened, and could not be.
-    NotShortened,
+    Compacted {
+        /// Which generation.
+        generation: Generation,
+    },
+    /// Its context was to be made shorter or empty, and could not be.
+    NotCompacted {
+        /// Which generation.
+        generation: Generation,
+    },
+    /// It does not take a command that it must take: it is ended, and nobody is to blame.
+    Unusable {
+        /// Which generation.
+        generation: Generation,
+    },
     /// Its backend found out at its start that it has no login (R2-43): nothing is fed.
     NeedsLogin {
         /// Which generation.
@@ -257,8 +282,8 @@ pub enum RuntimeInput {
         /// Which generation.
         generation: Generation,
     },
-    /// The program ended by itself and says that all is well: code 0 (R0-20). After work, and with
-    /// no turn open, that is no death.
+    /// The program exited on its own and reports success: code 0 (R0-20). After work, and with no
+    /// turn open, that is no death.
     Ended {
         /// Which generation.
         generation: Generation,
@@ -268,6 +293,6 @@ pub enum RuntimeInput {
         /// Which generation.
         generation: Generation,
         /// Whose doing it was.
-        cause: Cause,
+        by: EndedBy,
     },
 }

@@ -1,4 +1,4 @@
-//! What the operator and the end of the daemon do to the agent: pause, resume, interrupt, drain.
+//! The operator's inputs and the daemon's end: pause, resume, interrupt, drain.
 
 use super::{Agent, Drain, Draining, Effect, Notice, Operator, Phase};
 use crate::{

@@ -19,7 +19,7 @@ pub enum StartMode {
 /// What a message does that comes while a turn is open (C3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WhenBusy {
-    /// It waits for the turn's end and gets a turn of its own.
+    /// It waits for the turn's end and gets a separate turn.
     #[default]
     Queue,
     /// It wakes nobody while it is the only thing that waits: the agent may read it by tool, in
@@ -58,8 +58,8 @@ pub struct AgentOptions {
     pub buffer_wait: Duration,
     /// Time for the runtime to get ready (60 s).
     pub start_timeout: Duration,
-    /// A turn without a sign of life for so long is ended (10 min). Stands still while an approval
-    /// is open.
+    /// How long a turn may show no activity before it is ended (10 min). Stops while an approval is
+    /// open.
     pub turn_output: Duration,
     /// Time for an interrupt to have effect before the runtime is killed (10 s).
     pub interrupt_grace: Duration,
@@ -72,12 +72,17 @@ pub struct AgentOptions {
     /// A clean end sooner than this after a start counts as a death, unless a message was done
     /// (60 s): else a program that ends at once would be started for ever.
     pub short_generation: Duration,
-    /// After so many failed resumes in a row the session is a new one (2; C7).
+    /// After this many failed resumes in a row a new session begins (2; C7).
     pub max_failed_resumes: u32,
     /// How full the context may become before the agent is asked for its notes, after which it is
     /// shortened (R2-09). None: it is not.
     pub watermark: Option<Watermark>,
-    /// Nothing is fed for so long after a rate limit that did not say how long (30 s).
+    /// Whether a conversation that no longer fits its model is made shorter, and its prompt given
+    /// once more (R2-08, C13).
+    pub compacts: bool,
+    /// Whether an empty session gets a first prompt (R0-07).
+    pub first_words: bool,
+    /// How long nothing is fed after a rate limit that names no time (30 s).
     pub rate_limit_pause: Duration,
     /// Messages that one turn takes (1).
     pub messages_per_turn: usize,
@@ -103,6 +108,8 @@ impl Default for AgentOptions {
             short_generation: Duration::from_secs(60),
             max_failed_resumes: 2,
             watermark: None,
+            compacts: true,
+            first_words: false,
             rate_limit_pause: Duration::from_secs(30),
             messages_per_turn: 1,
             queue_max: 256,

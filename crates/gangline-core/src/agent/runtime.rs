@@ -1,16 +1,17 @@
-//! What the agent does about the runtime's reports and the store's answers to T1.
+//! How the agent handles the runtime's reports and the store's answers to T1.
 
 use std::time::Duration;
 
 use crate::{
     approval::Decision,
     id::{MessageId, TurnId},
-    outcome::{By, Cause, Outcome},
+    outcome::{By, EndedBy, Outcome},
     time::Now,
 };
 
 use super::{
     Agent, Draining, Effect, Finish, Generation, Notice, Phase, RuntimeInput, StartWith,
+    session::OVERFLOW,
     turn::{Close, OpenedBy, Step, Taking, Turn},
 };
 
@@ -18,6 +19,7 @@ use super::{
 const RATE_LIMIT_LEAST: Duration = Duration::from_secs(1);
 
 impl Agent {
+    #[allow(clippy::too_many_lines, reason = "a line or a few for each event of a backend")]
     pub(super) fn runtime(&mut self, now: Now, input: RuntimeInput, out: &mut Vec<Effect>) {
         match input {
             RuntimeInput::Ready { generation } => self.ready(now, generation, out),
@@ -43,8 +45,8 @@ impl Agent {
                 self.start_after = Some(now.plus(self.options.restart_delay));
                 self.phase = Phase::Down;
             }
-            RuntimeInput::Ended { generation } => self.gone(now, generation, Cause::Theirs, out),
-            RuntimeInput::Exited { generation, cause } => self.gone(now, generation, cause, out),
+            RuntimeInput::Ended { generation } => self.gone(now, generation, EndedBy::Itself, out),
+            RuntimeInput::Exited { generation, by } => self.gone(now, generation, by, out),
             RuntimeInput::Accepted { turn } | RuntimeInput::Output { turn } => {
                 self.in_turn(now, turn, out, |_| {});
             }
@@ -78,8 +80,14 @@ impl Agent {
                 self.in_turn(now, turn, out, |_| {});
             }
             RuntimeInput::Holds { tokens, window } => self.care.holds(tokens, window),
-            RuntimeInput::Shortened => self.care.shortened(),
-            RuntimeInput::NotShortened => self.care.not_shortened(),
+            RuntimeInput::Can { generation, abilities } => {
+                self.backend_can((generation, abilities), out);
+            }
+            RuntimeInput::Compacted { generation } => self.compacted(now, (generation, true), out),
+            RuntimeInput::NotCompacted { generation } => {
+                self.compacted(now, (generation, false), out);
+            }
+            RuntimeInput::Unusable { generation } => self.unusable(now, generation, out),
             RuntimeInput::Finished { turn, how } => self.finished(now, turn, how, out),
         }
     }
@@ -146,35 +154,43 @@ impl Agent {
             && (worked || lived)
     }
 
-    fn gone(&mut self, now: Now, generation: Generation, cause: Cause, out: &mut Vec<Effect>) {
+    fn gone(&mut self, now: Now, generation: Generation, by: EndedBy, out: &mut Vec<Effect>) {
         if self.generation() == Some(generation) {
             // The next generation finds out for itself.
             self.needs_login = false;
         }
-        self.exited(now, generation, cause, out);
+        self.exited(now, generation, by, out);
     }
 
-    fn exited(&mut self, now: Now, generation: Generation, cause: Cause, out: &mut Vec<Effect>) {
+    pub(super) fn exited(
+        &mut self,
+        now: Now,
+        generation: Generation,
+        by: EndedBy,
+        out: &mut Vec<Effect>,
+    ) {
         match &mut self.phase {
             Phase::Starting { generation: current, .. } if *current == generation => {
-                self.start_failed(now, cause, out);
+                self.start_failed(now, by, out);
             }
             Phase::Idle { generation: current } if *current == generation => {
-                self.died(now, cause, Vec::new());
+                self.died(now, by, Vec::new());
                 self.down_or_park(now, out);
             }
             Phase::Turn(turn) if turn.generation == generation => match &mut turn.step {
                 Step::Taking(taking) if !taking.runtime_gone => {
                     taking.runtime_gone = true;
                     // Whoever opened it, the prompt of ours was not given.
-                    let lost = match taking.by {
-                        OpenedBy::Us | OpenedBy::Notes => Outcome::Lost(Cause::Ours),
-                        OpenedBy::Runtime => Outcome::Lost(cause),
+                    let lost = match turn.by {
+                        OpenedBy::Us | OpenedBy::Notes | OpenedBy::Priming => {
+                            Outcome::Lost(EndedBy::Us)
+                        }
+                        OpenedBy::Runtime => Outcome::Lost(by),
                     };
                     let wanted = taking.wanted.take();
                     taking.ended.get_or_insert_with(|| wanted.unwrap_or(lost));
                     turn.withdraw(out);
-                    self.died(now, cause, Vec::new());
+                    self.died(now, by, Vec::new());
                 }
                 Step::Taking(_) => {}
                 Step::Interrupting(outcome) => {
@@ -184,8 +200,8 @@ impl Agent {
                 }
                 Step::Prompting | Step::Working => {
                     let messages = turn.message_ids();
-                    self.died(now, cause, messages);
-                    let outcome = Outcome::Lost(cause);
+                    self.died(now, by, messages);
+                    let outcome = Outcome::Lost(by);
                     self.close(now, &Close { outcome, runtime_gone: true }, out);
                 }
             },
@@ -197,21 +213,21 @@ impl Agent {
         }
     }
 
-    pub(super) fn start_failed(&mut self, now: Now, cause: Cause, out: &mut Vec<Effect>) {
+    pub(super) fn start_failed(&mut self, now: Now, by: EndedBy, out: &mut Vec<Effect>) {
         if let Phase::Starting { with: StartWith::Resume, .. } = self.phase
-            && cause == Cause::Theirs
+            && by == EndedBy::Itself
         {
             self.failed_resumes += 1;
         }
-        self.died(now, cause, Vec::new());
+        self.died(now, by, Vec::new());
         self.down_or_park(now, out);
     }
 
     /// Counts a death in a turn with these messages, unless it was our doing.
-    fn died(&mut self, now: Now, cause: Cause, messages: Vec<MessageId>) {
-        match cause {
-            Cause::Ours => {}
-            Cause::Theirs => {
+    fn died(&mut self, now: Now, by: EndedBy, messages: Vec<MessageId>) {
+        match by {
+            EndedBy::Us => {}
+            EndedBy::Itself => {
                 self.crashed = true;
                 self.breaker.record(now, messages);
                 self.start_after = Some(now.plus(self.options.restart_delay));
@@ -220,19 +236,24 @@ impl Agent {
     }
 
     fn finished(&mut self, now: Now, turn: TurnId, how: Finish, out: &mut Vec<Effect>) {
+        if how == Finish::Overflow && self.tries_again(now, turn, out) {
+            return;
+        }
         let Some(open) = self.open(turn) else {
             out.push(Effect::Notice(Notice::Late { turn }));
             return;
         };
         let wait = match &how {
             Finish::RateLimited { wait, .. } => Some(*wait),
-            Finish::Completed | Finish::Failed(_) | Finish::NeedsLogin | Finish::Interrupted => {
-                None
-            }
+            Finish::Completed
+            | Finish::Failed(_)
+            | Finish::Overflow
+            | Finish::NeedsLogin
+            | Finish::Interrupted => None,
         };
         let outcome = outcome_of(how);
         match &mut open.step {
-            Step::Taking(Taking { by: OpenedBy::Runtime, ended, .. }) => {
+            Step::Taking(Taking { ended, .. }) if open.by == OpenedBy::Runtime => {
                 ended.get_or_insert(outcome);
                 open.withdraw(out);
             }
@@ -265,10 +286,10 @@ impl Agent {
             return;
         };
         let Step::Taking(taking) = &open.step else { return };
-        let Taking { by, wanted, ended, runtime_gone } = taking.clone();
-        match (ended, wanted, by) {
+        let Taking { wanted, ended, runtime_gone } = taking.clone();
+        match (ended, wanted, open.by) {
             (Some(outcome), _, _) => self.close(now, &Close { outcome, runtime_gone }, out),
-            (None, Some(outcome), OpenedBy::Us | OpenedBy::Notes) => {
+            (None, Some(outcome), OpenedBy::Us | OpenedBy::Notes | OpenedBy::Priming) => {
                 self.close(now, &Close { outcome, runtime_gone }, out);
             }
             (None, wanted, OpenedBy::Runtime) => {
@@ -284,6 +305,10 @@ impl Agent {
             (None, None, OpenedBy::Notes) => {
                 open.go(Step::Prompting, watchdog);
                 out.push(Effect::AskNotes { turn });
+            }
+            (None, None, OpenedBy::Priming) => {
+                open.go(Step::Prompting, watchdog);
+                out.push(Effect::Prime { turn });
             }
         }
     }
@@ -308,9 +333,12 @@ impl Agent {
         if gone.is_empty() {
             self.degraded = true;
         }
-        if open.notes {
-            self.notes_not_taken();
+        match open.by {
+            OpenedBy::Notes => self.notes_not_taken(),
+            OpenedBy::Priming => self.primes = Some(generation),
+            OpenedBy::Us | OpenedBy::Runtime => {}
         }
+        let by = open.by;
         for queued in open.into_queued().into_iter().rev() {
             if !gone.contains(&queued.id) && self.draining == Draining::No {
                 self.queue.push_front(queued);
@@ -318,7 +346,7 @@ impl Agent {
         }
         if taking.runtime_gone {
             self.down_or_park(now, out);
-        } else if taking.by == OpenedBy::Runtime && taking.ended.is_none() {
+        } else if by == OpenedBy::Runtime && taking.ended.is_none() {
             // It works on something that cannot be recorded.
             out.push(Effect::KillRuntime { generation });
         } else {
@@ -331,6 +359,7 @@ fn outcome_of(how: Finish) -> Outcome {
     match how {
         Finish::Completed => Outcome::Completed,
         Finish::Failed(kind) => Outcome::Failed(kind),
+        Finish::Overflow => Outcome::Failed(OVERFLOW.to_owned()),
         Finish::RateLimited { until, .. } => Outcome::RateLimited(until),
         Finish::NeedsLogin => Outcome::NeedsLogin,
         // Not by us: somebody at the runtime's own terminal.

@@ -53,7 +53,12 @@ fn short(effect: &Effect) -> String {
         Effect::SendSteer { turn, messages } => format!("send steer {turn}{}", ids(messages)),
         Effect::SendPrompt { turn } => format!("prompt {turn}"),
         Effect::AskNotes { turn } => format!("notes {turn}"),
-        Effect::Shorten => "shorten".to_owned(),
+        Effect::EndRuntime { generation } => format!("restart {}", generation.0),
+        Effect::Prime { turn } => format!("prime {turn}"),
+        Effect::PromptAgain { turn } => format!("prompt again {turn}"),
+        Effect::Compact { .. } => "compact".to_owned(),
+        Effect::Clear { .. } => "clear".to_owned(),
+        Effect::SetModel { .. } => "set model".to_owned(),
         Effect::SendInterrupt { turn } => format!("interrupt {turn}"),
         Effect::AskHuman { turn, request } => format!("ask {turn} {request}"),
         Effect::Decide { request, decision, .. } => format!("decide {request} {decision:?}"),
@@ -81,7 +86,7 @@ fn short(effect: &Effect) -> String {
 }
 
 pub(super) struct Story {
-    agent: Agent,
+    pub(super) agent: Agent,
     now: Now,
 }
 
@@ -90,7 +95,7 @@ impl Story {
         Self::with(AgentOptions::default())
     }
 
-    fn with(options: AgentOptions) -> Self {
+    pub(super) fn with(options: AgentOptions) -> Self {
         Self { agent: Agent::new(options), now: Now::default() }
     }
 
@@ -123,7 +128,7 @@ impl Story {
         self.is(Input::Runtime(input), expect);
     }
 
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.runtime(RuntimeInput::Text { turn: turn(1), text: text.to_owned() }, "");
     }
 
@@ -138,7 +143,7 @@ impl Story {
 
     pub(super) fn exits(&mut self, generation: i64, expect: &str) {
         let exited =
-            RuntimeInput::Exited { generation: Generation(generation), cause: Cause::Theirs };
+            RuntimeInput::Exited { generation: Generation(generation), by: EndedBy::Itself };
         self.runtime(exited, expect);
     }
 
@@ -146,7 +151,17 @@ impl Story {
         self.runtime(RuntimeInput::Ended { generation: Generation(generation) }, expect);
     }
 
-    fn deadline(&self) -> Option<u64> {
+    /// The runtime that there is has made its context shorter, or could not.
+    pub(super) fn compacts(&mut self, well: bool, expect: &str) {
+        let generation = self.agent.generation().unwrap();
+        let told = match well {
+            true => RuntimeInput::Compacted { generation },
+            false => RuntimeInput::NotCompacted { generation },
+        };
+        self.runtime(told, expect);
+    }
+
+    pub(super) fn deadline(&self) -> Option<u64> {
         self.agent.next_deadline().map(|deadline| deadline.0.as_secs())
     }
 }
@@ -386,33 +401,6 @@ fn a_turn_that_the_runtime_starts_by_itself_is_recorded_with_no_message() {
     story.finish(1, Finish::Completed, "withdraw a; end t1.1 completed");
 }
 
-/// R0-07: what an empty session is told first is a turn of its own, whoever waits; so it is after a
-/// session was emptied.
-#[test]
-fn the_first_prompt_of_a_session_goes_before_all_that_waits() {
-    let mut story = Story::new();
-    story.is(Input::Message(queued(1)), "start 1 Resume");
-    story.runtime(RuntimeInput::Primes { generation: Generation(1) }, "");
-    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1; adopt t1.1");
-    story.is(Input::Taken { turn: turn(1) }, "");
-    story.text("primed");
-    story.is(Input::Message(queued(2)), "");
-    story.finish(1, Finish::Completed, "end t1.1 completed; take t1.2 m1");
-    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
-    story.runtime(RuntimeInput::Accepted { turn: turn(2) }, "");
-    story.runtime(RuntimeInput::Text { turn: turn(2), text: "one".to_owned() }, "");
-    story.runtime(RuntimeInput::Primes { generation: Generation(1) }, "");
-    story.finish(
-        2,
-        Finish::Completed,
-        "end t1.2 completed m1=answered `one`; take t1.3; adopt t1.3",
-    );
-    story.runtime(
-        RuntimeInput::Primes { generation: Generation(2) },
-        "(LateGeneration { generation: Generation(2) })",
-    );
-}
-
 #[test]
 fn a_self_started_turn_that_ends_before_it_is_recorded_ends_after_it() {
     let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
@@ -471,8 +459,13 @@ fn a_full_queue_leaves_the_rest_in_the_store_and_asks_for_it_later() {
     story.is(Input::Message(queued(5)), "");
     story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
     let failed = || Finish::Failed("x".to_owned());
-    story.finish(1, failed(), "end t1.1 failed:x m1=failed; take t1.2 m2");
-    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2; rescan");
+    // All that waits is asked for before anything else comes: m6 must not overtake them either.
+    story.finish(1, failed(), "end t1.1 failed:x m1=failed; take t1.2 m2; rescan");
+    for id in [3, 5, 6] {
+        story.is(Input::Message(queued(id)), "");
+    }
+    assert_eq!(story.agent.queue.iter().map(|it| it.id.0).collect::<Vec<_>>(), [3, 5]);
+    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
 }
 
 #[test]

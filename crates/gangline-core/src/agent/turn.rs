@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    answer::{Act, How, NOT_YET, Rules, Settlement, Tool, TurnLog, TurnMessage, settle},
+    answer::{How, NOT_YET, Rules, Settlement, Tool, TurnAction, TurnLog, TurnMessage, settle},
     id::{MessageId, TurnId},
     outcome::Outcome,
     time::Now,
@@ -18,13 +18,13 @@ use super::{ApprovalRequestId, Effect, Generation, Queued};
 pub(super) const TEXT_MAX: usize = 256 * 1024;
 /// So many messages that were read are waited for.
 const EXPECTED_MAX: usize = 1024;
-/// What stands where a longer text was cut.
+/// The mark where a longer text was cut.
 pub(super) const CUT: &str = "\n… (the rest is too long to be kept)";
 
-/// Where a turn stands.
+/// The step of a turn.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    /// T1 is under way.
+    /// T1 is being written.
     Taking(Taking),
     /// The prompt is sent, the runtime has not taken it yet.
     Prompting,
@@ -34,10 +34,9 @@ pub(super) enum Step {
     Interrupting(Outcome),
 }
 
-/// What happened while T1 was under way.
+/// What happened while T1 was being written.
 #[derive(Debug, Clone)]
 pub(super) struct Taking {
-    pub(super) by: OpenedBy,
     /// An interrupt is wanted with this outcome.
     pub(super) wanted: Option<Outcome>,
     /// The runtime's part is over with this outcome.
@@ -51,7 +50,19 @@ pub(super) enum OpenedBy {
     Us,
     /// By us, for the agent's notes.
     Notes,
+    /// By us, for the first words of an empty session.
+    Priming,
     Runtime,
+}
+
+/// Whether the turn's prompt is given once more because it did not fit (R2-08).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    No,
+    /// The runtime's part ended with that, and its context is being made shorter.
+    Compacting,
+    /// It was given again: the next end counts.
+    Done,
 }
 
 /// How a turn is closed.
@@ -64,14 +75,14 @@ pub(super) struct Close {
 pub(super) struct Turn {
     pub(super) id: TurnId,
     pub(super) generation: Generation,
+    pub(super) by: OpenedBy,
     pub(super) step: Step,
-    /// It is for the agent's notes.
-    pub(super) notes: bool,
+    pub(super) again: Again,
     /// Its time was over before the runtime had taken its prompt.
     pub(super) not_taken: bool,
     pub(super) pending: BTreeSet<ApprovalRequestId>,
     messages: Vec<TurnMessage>,
-    acts: Vec<Act>,
+    actions: Vec<TurnAction>,
     text_bytes: usize,
     /// Messages that the agent has read and the queue does not hold yet.
     expected: BTreeSet<MessageId>,
@@ -85,16 +96,17 @@ impl Turn {
         by: OpenedBy,
         messages: Vec<Queued>,
     ) -> Self {
-        let taking = Taking { by, wanted: None, ended: None, runtime_gone: false };
+        let taking = Taking { wanted: None, ended: None, runtime_gone: false };
         Self {
             id,
             generation,
+            by,
             step: Step::Taking(taking),
-            notes: by == OpenedBy::Notes,
+            again: Again::No,
             not_taken: false,
             pending: BTreeSet::new(),
             messages: messages.into_iter().map(|queued| entry(queued, How::Woke, 0)).collect(),
-            acts: Vec::new(),
+            actions: Vec::new(),
             text_bytes: 0,
             expected: BTreeSet::new(),
             deadline: None,
@@ -109,7 +121,7 @@ impl Turn {
         self.messages.iter().any(|message| message.id == id)
     }
 
-    /// Returns when the step's time is over; it stands still while an approval is open.
+    /// Returns the step's deadline; the clock stops while an approval is open.
     pub(super) fn deadline(&self) -> Option<Now> {
         self.deadline.filter(|_| self.pending.is_empty())
     }
@@ -120,7 +132,7 @@ impl Turn {
         self.deadline = Some(deadline);
     }
 
-    /// A sign of life: the prompt was taken, and the watchdog begins anew.
+    /// Activity: the prompt was taken, and the watchdog restarts.
     pub(super) fn lives(&mut self, now: Now, watchdog: Duration) {
         match self.step {
             Step::Prompting | Step::Working => self.go(Step::Working, now.plus(watchdog)),
@@ -132,7 +144,7 @@ impl Turn {
         if text.trim().is_empty() {
             return;
         }
-        if !matches!(self.acts.last(), Some(Act::Text(_))) {
+        if !matches!(self.actions.last(), Some(TurnAction::Text(_))) {
             self.forget_texts();
         }
         if self.text_bytes >= TEXT_MAX {
@@ -145,13 +157,13 @@ impl Turn {
             text.truncate(text.floor_char_boundary(room));
             text.push_str(CUT);
         }
-        self.acts.push(Act::Text(text));
+        self.actions.push(TurnAction::Text(text));
     }
 
     /// Only the last words can be relayed; the places of earlier ones stay.
     fn forget_texts(&mut self) {
-        for act in &mut self.acts {
-            if let Act::Text(text) = act {
+        for action in &mut self.actions {
+            if let TurnAction::Text(text) = action {
                 *text = String::new();
             }
         }
@@ -159,21 +171,21 @@ impl Turn {
     }
 
     pub(super) fn tool_result(&mut self, tool: Tool) {
-        self.acts.push(Act::ToolResult(tool));
+        self.actions.push(TurnAction::ToolResult(tool));
     }
 
     pub(super) fn sent(&mut self, to: String, in_reply_to: Option<MessageId>) {
-        self.acts.push(Act::Sent { to, in_reply_to });
+        self.actions.push(TurnAction::Sent { to, in_reply_to });
     }
 
     pub(super) fn no_reply(&mut self, message: Option<MessageId>) {
-        self.acts.push(Act::NoReply { message });
+        self.actions.push(TurnAction::NoReply { message });
     }
 
     /// Returns whether the runtime may be asked about.
     pub(super) fn may_ask(&self) -> bool {
         match &self.step {
-            Step::Taking(taking) => taking.by == OpenedBy::Runtime && taking.ended.is_none(),
+            Step::Taking(taking) => self.by == OpenedBy::Runtime && taking.ended.is_none(),
             Step::Prompting | Step::Working => true,
             Step::Interrupting(_) => false,
         }
@@ -187,13 +199,25 @@ impl Turn {
         }
     }
 
-    /// Returns whether a message may be given to it: not while the agent writes its notes.
+    /// Returns whether a message may be given to it: not while the agent writes its notes, nor while
+    /// the runtime's part is over.
     pub(super) fn may_be_steered(&self) -> bool {
-        !self.notes && self.may_join()
+        self.by != OpenedBy::Notes && self.again != Again::Compacting && self.may_join()
+    }
+
+    /// Returns whether its prompt, which we have, may be given once more.
+    pub(super) fn may_try_again(&self) -> bool {
+        let prompted = matches!(self.step, Step::Prompting | Step::Working);
+        prompted && self.by != OpenedBy::Runtime && self.again == Again::No
+    }
+
+    /// Returns whether its generation has ended before it was recorded.
+    pub(super) fn has_no_runtime(&self) -> bool {
+        matches!(&self.step, Step::Taking(taking) if taking.runtime_gone)
     }
 
     pub(super) fn join_read(&mut self, read: VecDeque<Queued>) {
-        let joined = self.acts.len();
+        let joined = self.actions.len();
         self.messages.extend(read.into_iter().map(|queued| entry(queued, How::Read, joined)));
     }
 
@@ -212,7 +236,7 @@ impl Turn {
 
     /// The runtime has these messages: only what it does from now on can answer them.
     pub(super) fn steered(&mut self, ids: &[MessageId]) {
-        let now = self.acts.len();
+        let now = self.actions.len();
         for message in &mut self.messages {
             if message.joined == NOT_YET && ids.contains(&message.id) {
                 message.joined = now;
@@ -224,8 +248,7 @@ impl Turn {
         self.messages.retain(|message| message.how == How::Woke || !ids.contains(&message.id));
     }
 
-    /// Takes a decision; returns whether the approval waited for one.
-    /// The watchdog begins anew with it.
+    /// Takes a decision; returns whether the approval waited for one. It restarts the watchdog.
     pub(super) fn decide(&mut self, request: &ApprovalRequestId, watchdog_until: Now) -> bool {
         let waited = self.pending.remove(request);
         if waited && self.deadline.is_some() {
@@ -264,7 +287,7 @@ impl Turn {
         out: &mut Vec<Effect>,
     ) -> Vec<Settlement> {
         self.withdraw(out);
-        settle(&TurnLog { messages: self.messages, acts: self.acts, outcome }, rules)
+        settle(&TurnLog { messages: self.messages, actions: self.actions, outcome }, rules)
     }
 
     /// Takes back what was to be taken, for the queue.

@@ -1,12 +1,14 @@
-//! What others may see of an agent.
+//! The agent's state as others may see it.
 
 use crate::{
     id::{MessageId, TurnId},
     words,
 };
 
+use super::{Agent, Draining, Phase, turn::Step};
+
 words! {
-    /// Where the agent stands.
+    /// The agent's phase.
     PhaseName, "phase" {
         /// No runtime.
         Down = "down",
@@ -28,7 +30,7 @@ words! {
 }
 
 words! {
-    /// Where an agent stands, as its row, its events and people have it.
+    /// An agent's phase, as its row, its events and people have it.
     AgentPhase, "phase" {
         /// No backend runs, or no daemon.
         Down = "down",
@@ -49,7 +51,7 @@ impl PhaseName {
     /// Returns the phase that others are told of. To them a turn that is being recorded or prompted is
     /// open, so that a turn costs two rows, not four.
     #[must_use]
-    pub fn told(self) -> AgentPhase {
+    pub fn public(self) -> AgentPhase {
         match self {
             Self::Down => AgentPhase::Down,
             Self::Starting => AgentPhase::Starting,
@@ -64,7 +66,7 @@ impl PhaseName {
 /// What others may see of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct View {
-    /// Where it stands.
+    /// Its phase.
     pub phase: PhaseName,
     /// The open turn.
     pub turn: Option<TurnId>,
@@ -84,4 +86,42 @@ pub struct View {
     pub needs_login: bool,
     /// The last turn met the model's rate limit: nothing is fed for a while, and then again.
     pub rate_limited: bool,
+}
+
+impl Agent {
+    /// Returns what others may see.
+    #[must_use]
+    pub fn view(&self) -> View {
+        let turn = match &self.phase {
+            Phase::Turn(turn) => Some(turn),
+            Phase::Down | Phase::Starting { .. } | Phase::Idle { .. } | Phase::Parked => None,
+        };
+        View {
+            phase: self.phase_name(),
+            turn: turn.map(|turn| turn.id),
+            messages: turn.map_or_else(Vec::new, |turn| turn.message_ids()),
+            approvals: turn.map_or(0, |turn| turn.pending.len()),
+            waiting: self.queue.len(),
+            paused: self.paused,
+            draining: self.draining != Draining::No,
+            degraded: self.degraded,
+            needs_login: self.needs_login,
+            rate_limited: self.rate_limited,
+        }
+    }
+
+    fn phase_name(&self) -> PhaseName {
+        match &self.phase {
+            Phase::Down => PhaseName::Down,
+            Phase::Starting { .. } => PhaseName::Starting,
+            Phase::Idle { .. } => PhaseName::Idle,
+            Phase::Turn(turn) => match turn.step {
+                Step::Taking(_) => PhaseName::Taking,
+                Step::Prompting => PhaseName::Prompting,
+                Step::Working => PhaseName::Working,
+                Step::Interrupting(_) => PhaseName::Interrupting,
+            },
+            Phase::Parked => PhaseName::Parked,
+        }
+    }
 }

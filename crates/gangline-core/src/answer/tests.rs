@@ -17,20 +17,20 @@ fn message(id: i64) -> TurnMessage {
     }
 }
 
-fn text(words: &str) -> Act {
-    Act::Text(words.to_owned())
+fn text(words: &str) -> TurnAction {
+    TurnAction::Text(words.to_owned())
 }
 
-fn tool() -> Act {
-    Act::ToolResult(Tool::Other)
+fn tool() -> TurnAction {
+    TurnAction::ToolResult(Tool::Other)
 }
 
-fn sent(to: &str) -> Act {
-    Act::Sent { to: to.to_owned(), in_reply_to: None }
+fn sent(to: &str) -> TurnAction {
+    TurnAction::Sent { to: to.to_owned(), in_reply_to: None }
 }
 
-fn reply(to: &str, id: i64) -> Act {
-    Act::Sent { to: to.to_owned(), in_reply_to: Some(MessageId(id)) }
+fn reply(to: &str, id: i64) -> TurnAction {
+    TurnAction::Sent { to: to.to_owned(), in_reply_to: Some(MessageId(id)) }
 }
 
 fn short(one: &Settlement) -> String {
@@ -51,19 +51,22 @@ fn outcome(log: &TurnLog, rules: Rules) -> String {
     settle(log, rules).iter().map(short).collect::<Vec<_>>().join("; ")
 }
 
-fn check_mode(reply: ReplyMode, messages: &[TurnMessage], acts: &[Act], expect: &str) {
+fn check_mode(reply: ReplyMode, messages: &[TurnMessage], actions: &[TurnAction], expect: &str) {
     let rules = Rules { reply, ..Rules::default() };
-    let log =
-        TurnLog { messages: messages.to_vec(), acts: acts.to_vec(), outcome: Outcome::Completed };
-    assert_eq!(outcome(&log, rules), expect, "{acts:?}");
+    let log = TurnLog {
+        messages: messages.to_vec(),
+        actions: actions.to_vec(),
+        outcome: Outcome::Completed,
+    };
+    assert_eq!(outcome(&log, rules), expect, "{actions:?}");
 }
 
-fn check(messages: &[TurnMessage], acts: &[Act], expect: &str) {
-    check_mode(ReplyMode::RelayIfSilent, messages, acts, expect);
+fn check(messages: &[TurnMessage], actions: &[TurnAction], expect: &str) {
+    check_mode(ReplyMode::RelayIfSilent, messages, actions, expect);
 }
 
-fn check_one(acts: &[Act], expect: &str) {
-    check(&[message(1)], acts, expect);
+fn check_one(actions: &[TurnAction], expect: &str) {
+    check(&[message(1)], actions, expect);
 }
 
 /// C12, R0-19.
@@ -85,7 +88,7 @@ fn an_answer_by_tool_is_not_repeated() {
     check_one(&[tool(), sent("#LAB")], "answered");
     check_one(&[tool(), sent("Ori"), text("I answered")], "answered");
     check_one(&[sent("#lab")], "answered");
-    let own_result = Act::ToolResult(Tool::Send);
+    let own_result = TurnAction::ToolResult(Tool::Send);
     check_one(&[tool(), sent("#lab"), own_result, text("done")], "answered");
 }
 
@@ -100,7 +103,7 @@ fn a_send_that_names_the_message_is_its_answer_at_any_time_and_place() {
 
 #[test]
 fn a_shell_command_that_sends_is_itself_a_send() {
-    let shell = || Act::ToolResult(Tool::Shell);
+    let shell = || TurnAction::ToolResult(Tool::Shell);
     check_one(&[tool(), sent("#lab"), shell(), text("done")], "answered");
     check_one(&[sent("#lab"), shell(), shell(), text("done")], "answered relay `done`");
     check_one(&[sent("#lab"), tool(), text("done")], "answered relay `done`");
@@ -108,10 +111,13 @@ fn a_shell_command_that_sends_is_itself_a_send() {
 
 #[test]
 fn no_reply_comes_by_tool_or_by_the_exact_final_text() {
-    let by_tool = Act::NoReply { message: None };
+    let by_tool = TurnAction::NoReply { message: None };
     check_one(&[by_tool.clone(), text("bye")], "no_reply(said_by_tool)");
-    check_one(&[Act::NoReply { message: Some(MessageId(1)) }], "no_reply(said_by_tool)");
-    check_one(&[Act::NoReply { message: Some(MessageId(2)) }, text("x")], "answered relay `x`");
+    check_one(&[TurnAction::NoReply { message: Some(MessageId(1)) }], "no_reply(said_by_tool)");
+    check_one(
+        &[TurnAction::NoReply { message: Some(MessageId(2)) }, text("x")],
+        "answered relay `x`",
+    );
     check_one(&[text(" NO_REPLY\n")], "no_reply(said_so)");
     check_one(&[text("NO_REPLY needed")], "answered relay `NO_REPLY needed`");
     check_one(&[text("no_reply")], "answered relay `no_reply`");
@@ -130,9 +136,9 @@ fn neither_text_nor_send_is_a_failure_that_is_told() {
 #[test]
 fn the_pure_forms_relay_always_or_never() {
     let one = [message(1)];
-    let acts = [tool(), sent("#lab"), text("done")];
-    check_mode(ReplyMode::Relay, &one, &acts, "answered relay `done`");
-    check_mode(ReplyMode::Tools, &one, &acts, "answered");
+    let actions = [tool(), sent("#lab"), text("done")];
+    check_mode(ReplyMode::Relay, &one, &actions, "answered relay `done`");
+    check_mode(ReplyMode::Tools, &one, &actions, "answered");
     check_mode(ReplyMode::Relay, &one, &[sent("#lab")], "answered");
     check_mode(ReplyMode::Tools, &one, &[text("done")], "no_reply(not_relayed)");
     check_mode(ReplyMode::Tools, &one, &[tool()], "failed(silent) tell failed");
@@ -193,7 +199,7 @@ fn an_answer_owes_none() {
     check(&one, &[], "no_reply(owes_none)");
     check(&one, &[sent("#lab")], "answered");
     check_mode(ReplyMode::Relay, &one, &[text("thanks")], "no_reply(owes_none)");
-    let log = |outcome| TurnLog { messages: one.to_vec(), acts: vec![], outcome };
+    let log = |outcome| TurnLog { messages: one.to_vec(), actions: vec![], outcome };
     assert_eq!(outcome(&log(Outcome::TimedOut), Rules::default()), "failed(timed_out)");
 }
 
@@ -211,21 +217,24 @@ fn a_message_without_a_target_gets_its_answer_recorded() {
 #[test]
 fn each_outcome_has_its_state() {
     use Outcome::{Failed, Interrupted, Lost, NeedsLogin, RateLimited, TimedOut};
-    let acts = [text("half")];
+    let actions = [text("half")];
     for (ended, expect) in [
         (Failed("api_error".to_owned()), "failed(turn_failed:api_error) tell failed"),
         (TimedOut, "failed(timed_out) tell failed"),
         (Interrupted(By::Operator), "failed(interrupted:operator) tell failed"),
         (Interrupted(By::Supervisor), "failed(interrupted:supervisor) tell failed"),
         (Interrupted(By::Drain), "accepted(drained)"),
-        (Lost(Cause::Theirs), "accepted(turn_lost)"),
+        (Lost(EndedBy::Itself), "accepted(turn_lost)"),
         (RateLimited(WallMicros(7)), "accepted(rate_limited) tell rate_limited"),
         (NeedsLogin, "accepted(needs_login) tell needs_login"),
     ] {
-        let log =
-            TurnLog { messages: vec![message(1)], acts: acts.to_vec(), outcome: ended.clone() };
+        let log = TurnLog {
+            messages: vec![message(1)],
+            actions: actions.to_vec(),
+            outcome: ended.clone(),
+        };
         assert_eq!(outcome(&log, Rules::default()), expect, "{ended}");
-        let log = TurnLog { acts: vec![sent("#lab")], ..log };
+        let log = TurnLog { actions: vec![sent("#lab")], ..log };
         let kept = settle(&log, Rules::default());
         let returns = expect.starts_with("accepted");
         assert_eq!(kept[0].state == MessageState::Answered, returns, "{ended}: answered twice?");
@@ -236,14 +245,14 @@ fn each_outcome_has_its_state() {
 #[test]
 fn only_what_is_not_our_doing_uses_up_an_attempt() {
     for (ended, counts, not_before) in [
-        (Outcome::Lost(Cause::Theirs), true, None),
-        (Outcome::Lost(Cause::Ours), false, None),
+        (Outcome::Lost(EndedBy::Itself), true, None),
+        (Outcome::Lost(EndedBy::Us), false, None),
         (Outcome::Interrupted(By::Drain), false, None),
         (Outcome::RateLimited(WallMicros(7)), false, Some(WallMicros(7))),
         (Outcome::NeedsLogin, false, None),
     ] {
         let last = TurnMessage { attempt: 5, ..message(1) };
-        let log = TurnLog { messages: vec![last], acts: vec![], outcome: ended.clone() };
+        let log = TurnLog { messages: vec![last], actions: vec![], outcome: ended.clone() };
         let one = &settle(&log, Rules::default())[0];
         assert_eq!(one.not_before, not_before, "{ended}");
         let state = if counts { MessageState::DeadLetter } else { MessageState::Accepted };
@@ -254,21 +263,22 @@ fn only_what_is_not_our_doing_uses_up_an_attempt() {
 #[test]
 fn what_is_told_is_one_safe_line() {
     let reason = Reason::TurnFailed("a\r\nQUIT".to_owned());
-    let line = Tell::Failed(reason).text();
+    let line = AskerNotice::Failed(reason).text();
     assert_eq!(line, "no answer: the turn failed (a??QUIT)");
-    let limit = Tell::Failed(Reason::TurnFailed("step_limit".to_owned())).text();
+    let limit = AskerNotice::Failed(Reason::TurnFailed("step_limit".to_owned())).text();
     assert!(limit.starts_with("no answer: the turn reached its limit of steps"), "{limit}");
-    let dead = Tell::DeadLetter { attempts: 5 }.text();
+    let dead = AskerNotice::DeadLetter { attempts: 5 }.text();
     assert_eq!(dead, "no answer: given up after 5 attempts");
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn action() -> impl Strategy<Value = TurnAction> {
     prop_oneof![
         prop::sample::select(vec!["x", "y", "", NO_REPLY]).prop_map(text),
-        prop::sample::select(vec![Tool::Send, Tool::Shell, Tool::Other]).prop_map(Act::ToolResult),
+        prop::sample::select(vec![Tool::Send, Tool::Shell, Tool::Other])
+            .prop_map(TurnAction::ToolResult),
         prop::sample::select(vec!["#lab", "#else", "ori", ""]).prop_map(sent),
         (1i64..4).prop_map(|id| reply("#lab", id)),
-        prop::option::of(1i64..4).prop_map(|id| Act::NoReply { message: id.map(MessageId) }),
+        prop::option::of(1i64..4).prop_map(|id| TurnAction::NoReply { message: id.map(MessageId) }),
     ]
 }
 
@@ -297,8 +307,8 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         Outcome::Interrupted(By::Operator),
         Outcome::Interrupted(By::Drain),
         Outcome::TimedOut,
-        Outcome::Lost(Cause::Theirs),
-        Outcome::Lost(Cause::Ours),
+        Outcome::Lost(EndedBy::Itself),
+        Outcome::Lost(EndedBy::Us),
     ])
 }
 
@@ -311,13 +321,13 @@ proptest! {
     fn every_message_ends_in_one_of_the_ways(
         messages in (any_message(1), any_message(2), any_message(3)),
         count in 0usize..4,
-        acts in proptest::collection::vec(act(), 0..10),
+        actions in proptest::collection::vec(action(), 0..10),
         outcome in any_outcome(),
         reply in prop::sample::select(vec![ReplyMode::RelayIfSilent, ReplyMode::Relay, ReplyMode::Tools]),
     ) {
         let mut messages = vec![messages.0, messages.1, messages.2];
         messages.truncate(count);
-        let log = TurnLog { messages, acts, outcome };
+        let log = TurnLog { messages, actions, outcome };
         let settled = settle(&log, Rules { reply, max_attempts: 5 });
         prop_assert_eq!(settled.len(), log.messages.len());
         let mut places = HashSet::new();

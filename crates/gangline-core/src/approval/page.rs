@@ -1,4 +1,4 @@
-//! All of an approval as lines of IRC: nothing is dropped where a line is too long.
+//! A whole approval as lines of IRC; long lines are split, nothing is dropped.
 
 /// What a line begins with that continues the one before it. Nothing else of a view begins so.
 pub const CONTINUES: &str = "↪ ";

@@ -1,4 +1,4 @@
-//! When owners are told of an approval that waits: at once where they cannot have seen it, and again
+//! The times of reminders of an open approval: at once if owners cannot have seen it, and again
 //! while it stays open.
 
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub enum Owner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
     /// They were.
-    Told,
+    Notified,
     /// Not yet.
     Never,
 }
@@ -46,7 +46,7 @@ pub enum Before {
 #[must_use]
 pub fn is_due(round: u64, owner: Owner, before: Before) -> bool {
     match (round, owner, before) {
-        (0, Owner::InRoom, _) | (_, Owner::Away, Before::Told) => false,
+        (0, Owner::InRoom, _) | (_, Owner::Away, Before::Notified) => false,
         (0, Owner::Here | Owner::Away, _)
         | (_, Owner::InRoom | Owner::Here, _)
         | (_, Owner::Away, Before::Never) => true,

@@ -1,4 +1,4 @@
-//! What a person sees of an approval: one line to decide on, and the whole of it.
+//! An approval as a person sees it: one line to decide on, and the whole of it.
 //!
 //! Pure: texts come in masked and go out with everything visible (see [`crate::shown`]). What does
 //! not fit is cut in the middle, with the count of what was left out; a line says whether it shows

@@ -29,6 +29,8 @@ fn only_the_whole_line_releases() {
         ("go on m12", Some(12)),
         ("Go on M12!", Some(12)),
         (" go  on m12. ", Some(12)),
+        ("go on m12?", Some(12)),
+        ("go on m12,", Some(12)),
         ("go on", None),
         ("go on 12", None),
         ("go on m12 please", None),

@@ -198,6 +198,7 @@ fn a_sender_stays_within_its_brackets() {
 
 /// C33: a forged heading is marked, however it is written.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn what_looks_like_a_heading_of_ours_is_marked() {
     for forged in [
         "[IRC @mention in #lab] <ori> x",

@@ -1,4 +1,4 @@
-use super::{By, Cause, Outcome, OutcomeRecord, OutcomeWord};
+use super::{By, EndedBy, Outcome, OutcomeRecord, OutcomeWord};
 use crate::{time::WallMicros, word::Stored};
 
 /// Turns that ended under older programs have these texts.
@@ -12,7 +12,7 @@ fn the_stored_texts_of_outcomes_stay_as_they_are() {
         (Outcome::Interrupted(By::Operator), "interrupted:operator"),
         (Outcome::Interrupted(By::Drain), "interrupted:drain"),
         (Outcome::TimedOut, "timed_out"),
-        (Outcome::Lost(Cause::Ours), "lost"),
+        (Outcome::Lost(EndedBy::Us), "lost"),
     ];
     for (outcome, text) in all {
         assert_eq!(outcome.to_string(), text);

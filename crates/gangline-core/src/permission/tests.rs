@@ -2,23 +2,23 @@
 
 use super::*;
 
-fn check(mode: Permissions, tool: &str, expect: Verdict) {
-    assert_eq!(Policy::new(mode).verdict(tool), expect, "{mode} {tool}");
+fn check(mode: Permissions, tool: &str, expect: Permit) {
+    assert_eq!(Policy::new(mode).permit(tool), expect, "{mode} {tool}");
 }
 
-fn deny(tool: &str) -> Verdict {
-    Verdict::Deny(format!("{tool} is not on this agent's list of allowed tools"))
+fn deny(tool: &str) -> Permit {
+    Permit::Deny(format!("{tool} is not on this agent's list of allowed tools"))
 }
 
 /// C5, R1-04.
 #[test]
 fn each_mode_has_its_own_list() {
     for tool in ["Read", "Glob", "Grep", "TodoWrite", "Skill"] {
-        check(Permissions::Ask, tool, Verdict::Allow);
+        check(Permissions::Ask, tool, Permit::Allow);
     }
     for tool in ["Bash", "Edit", "Write", "WebFetch", "Task"] {
-        check(Permissions::Ask, tool, Verdict::Ask);
-        check(Permissions::Bypass, tool, Verdict::Allow);
+        check(Permissions::Ask, tool, Permit::Ask);
+        check(Permissions::Bypass, tool, Permit::Allow);
     }
 }
 
@@ -26,7 +26,7 @@ fn each_mode_has_its_own_list() {
 #[test]
 fn the_allow_list_denies_by_omission() {
     for tool in ["Bash", "Edit", "Glob", "Grep", "Read", "TodoWrite", "Write"] {
-        check(Permissions::Allowlist, tool, Verdict::Allow);
+        check(Permissions::Allowlist, tool, Permit::Allow);
     }
     for tool in ["WebFetch", "WebSearch", "Task", "NotebookEdit", "bash", ""] {
         check(Permissions::Allowlist, tool, deny(tool));
@@ -37,19 +37,19 @@ fn the_allow_list_denies_by_omission() {
 fn our_own_tools_are_always_allowed_and_only_ours() {
     for mode in Permissions::ALL {
         for tool in ["send", "no_reply", "mcp__gangline__send", "mcp__hyperhive__send"] {
-            check(*mode, tool, Verdict::Allow);
+            check(*mode, tool, Permit::Allow);
         }
     }
     check(Permissions::Allowlist, "mcp__other__send", deny("mcp__other__send"));
-    check(Permissions::Ask, "mcp__gangline__spawn", Verdict::Ask);
-    check(Permissions::Ask, "mcp__gangline____send", Verdict::Ask);
+    check(Permissions::Ask, "mcp__gangline__spawn", Permit::Ask);
+    check(Permissions::Ask, "mcp__gangline____send", Permit::Ask);
 }
 
 #[test]
 fn a_list_of_ones_own_replaces_the_modes() {
     let policy = Policy::with_list(Permissions::Ask, vec!["Bash".to_owned()]);
-    assert_eq!(policy.verdict("Bash"), Verdict::Allow);
-    assert_eq!(policy.verdict("Read"), Verdict::Ask);
+    assert_eq!(policy.permit("Bash"), Permit::Allow);
+    assert_eq!(policy.permit("Read"), Permit::Ask);
 }
 
 /// R2-34: one entry may mean the tools of one MCP server, and of no other.
@@ -59,7 +59,7 @@ fn an_entry_may_mean_the_tools_of_one_server() {
     let list = list.map(str::to_owned).to_vec();
     let policy = Policy::with_list(Permissions::Allowlist, list);
     for tool in ["mcp__files__read", "mcp__files__write_all", "mcp__git__log", "mcp__git__log_of"] {
-        assert_eq!(policy.verdict(tool), Verdict::Allow, "{tool}");
+        assert_eq!(policy.permit(tool), Permit::Allow, "{tool}");
     }
     for tool in [
         "mcp__files__",
@@ -70,7 +70,7 @@ fn an_entry_may_mean_the_tools_of_one_server() {
         "Bash",
         "files__read",
     ] {
-        assert_eq!(policy.verdict(tool), deny(tool), "{tool}");
+        assert_eq!(policy.permit(tool), deny(tool), "{tool}");
     }
 }
 
@@ -84,18 +84,18 @@ fn the_tools_that_a_servers_entry_lists_run_unasked() {
     let of = |mode| Policy::of_agent(mode, &listed, servers);
     for mode in Permissions::ALL {
         for tool in ["mcp__git__log", "mcp__git__diff_of", "mcp__docs__any", "mcp__files__read"] {
-            assert_eq!(of(*mode).verdict(tool), Verdict::Allow, "{mode} {tool}");
+            assert_eq!(of(*mode).permit(tool), Permit::Allow, "{mode} {tool}");
         }
     }
     for tool in ["mcp__git__push", "mcp__files__write", "mcp__git2__log", "WebFetch"] {
-        assert_eq!(of(Permissions::Ask).verdict(tool), Verdict::Ask, "{tool}");
-        assert_eq!(of(Permissions::Allowlist).verdict(tool), deny(tool));
-        assert_eq!(of(Permissions::Bypass).verdict(tool), Verdict::Allow);
+        assert_eq!(of(Permissions::Ask).permit(tool), Permit::Ask, "{tool}");
+        assert_eq!(of(Permissions::Allowlist).permit(tool), deny(tool));
+        assert_eq!(of(Permissions::Bypass).permit(tool), Permit::Allow);
     }
-    assert_eq!(of(Permissions::Ask).verdict("Bash"), Verdict::Ask);
-    assert_eq!(of(Permissions::Ask).verdict("Read"), Verdict::Allow);
-    assert_eq!(of(Permissions::Allowlist).verdict("Bash"), Verdict::Allow);
-    assert_eq!(of(Permissions::Allowlist).verdict("Read"), deny("Read"));
+    assert_eq!(of(Permissions::Ask).permit("Bash"), Permit::Ask);
+    assert_eq!(of(Permissions::Ask).permit("Read"), Permit::Allow);
+    assert_eq!(of(Permissions::Allowlist).permit("Bash"), Permit::Allow);
+    assert_eq!(of(Permissions::Allowlist).permit("Read"), deny("Read"));
     let none = Policy::of_agent(Permissions::Allowlist, &[], []);
-    assert_eq!(none.verdict("Read"), deny("Read"), "an empty list allows nothing");
+    assert_eq!(none.permit("Read"), deny("Read"), "an empty list allows nothing");
 }

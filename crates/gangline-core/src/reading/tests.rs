@@ -80,19 +80,19 @@ fn names_are_compared_as_the_file_system_does() {
 #[test]
 fn each_mode_makes_its_own_of_where_a_file_lies() {
     let of = |mode| Policy::of_agent(mode, &["Read".to_owned()], []);
-    let closed = Verdict::Deny(CLOSED.to_owned());
+    let closed = Permit::Deny(CLOSED.to_owned());
     for mode in Permissions::ALL {
         let policy = of(*mode);
         assert_eq!(policy.on_file("Read", Access::Closed), closed, "{mode}");
         assert_eq!(policy.on_file("Write", Access::Closed), closed, "{mode}");
-        assert_eq!(policy.on_file("Grep", Access::Around), Verdict::Deny(AROUND.to_owned()));
-        assert_eq!(policy.on_file("Read", Access::Inside), Verdict::Allow, "{mode}");
+        assert_eq!(policy.on_file("Grep", Access::Around), Permit::Deny(AROUND.to_owned()));
+        assert_eq!(policy.on_file("Read", Access::Inside), Permit::Allow, "{mode}");
     }
     let outside = |mode, tool| of(mode).on_file(tool, Access::Outside);
-    assert_eq!(outside(Permissions::Ask, "Read"), Verdict::Ask);
-    assert_eq!(outside(Permissions::Ask, "Write"), Verdict::Ask);
-    assert_eq!(outside(Permissions::Allowlist, "Read"), Verdict::Allow);
-    assert!(matches!(outside(Permissions::Allowlist, "Write"), Verdict::Deny(_)));
-    assert_eq!(outside(Permissions::Bypass, "Read"), Verdict::Allow);
-    assert_eq!(of(Permissions::Ask).on_file("Write", Access::Inside), Verdict::Ask);
+    assert_eq!(outside(Permissions::Ask, "Read"), Permit::Ask);
+    assert_eq!(outside(Permissions::Ask, "Write"), Permit::Ask);
+    assert_eq!(outside(Permissions::Allowlist, "Read"), Permit::Allow);
+    assert!(matches!(outside(Permissions::Allowlist, "Write"), Permit::Deny(_)));
+    assert_eq!(outside(Permissions::Bypass, "Read"), Permit::Allow);
+    assert_eq!(of(Permissions::Ask).on_file("Write", Access::Inside), Permit::Ask);
 }

@@ -1,8 +1,8 @@
 //! Secrets recognised by what stands before them: `scheme://user:PASSWORD@`, `password=…` and its
 //! like, `Authorization: Bearer …`.
 //!
-//! Read by hand, in one pass: these words are common in conversation, and patterns for them would be
-//! in every daemon's memory. Whoever asks has taken out what shows nothing. What is only a name, a
+//! Read by hand, in one pass: these words are common in conversation, and patterns for them would
+//! be in every daemon's memory. The caller has removed invisible characters. What is only a name, a
 //! call, a variable or a placeholder is left alone ([`is_no_secret`]).
 
 use std::ops::Range;
@@ -35,7 +35,7 @@ const VALUE_MIN: usize = 4;
 const LOOSE_MIN: usize = 6;
 /// Kinds of credentials.
 const KINDS: &[&str] = &["basic", "bearer", "digest", "token"];
-/// What stands before a token of the OAuth kind.
+/// The word before an OAuth token.
 const BEARER: &str = "bearer";
 /// A shorter word behind `Bearer` is prose; so is one without a digit.
 const BEARER_MIN: usize = 16;
@@ -59,7 +59,7 @@ const WORDS: &[&str] = &[
     "your",
 ];
 
-/// Returns where such values stand, in no order, perhaps overlapping.
+/// Returns the places of such values, in no order, perhaps overlapping.
 pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     in_addresses(text, &mut spans);
@@ -234,7 +234,7 @@ fn is_prose(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_lowercase())
 }
 
-/// Finds tokens behind the word `Bearer`, wherever it stands.
+/// Finds tokens after the word `Bearer`, anywhere in the text.
 fn bearers(text: &str, spans: &mut Vec<Range<usize>>) {
     for (at, _) in text.match_indices(['b', 'B']) {
         let found = text.as_bytes().get(at..at + BEARER.len());

@@ -66,7 +66,7 @@ static SHAPES: LazyLock<Shapes> = LazyLock::new(|| Shapes {
     pem_end: Regex::new(PEM_END).ok(),
 });
 
-/// Returns where key shapes stand in the text, in no order, perhaps overlapping.
+/// Returns the places of key shapes in the text, in no order, perhaps overlapping.
 pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     if !suspicious(text) {

@@ -4,14 +4,14 @@ use super::*;
 
 #[test]
 fn operators_words_are_read_only_if_they_are_the_whole_text() {
-    let cancel = |id| Some(OperatorWord::Cancel(MessageId(id)));
-    let show = |number| Some(OperatorWord::Show(ApprovalNumber(number)));
+    let cancel = |id| Some(RoomWord::Cancel(MessageId(id)));
+    let show = |number| Some(RoomWord::Show(ApprovalNumber(number)));
     for (text, expect) in [
-        ("help", Some(OperatorWord::Help)),
-        ("Help!", Some(OperatorWord::Help)),
-        ("status", Some(OperatorWord::Status)),
-        ("status?", Some(OperatorWord::Status)),
-        ("queue", Some(OperatorWord::Queue)),
+        ("help", Some(RoomWord::Help)),
+        ("Help!", Some(RoomWord::Help)),
+        ("status", Some(RoomWord::Status)),
+        ("status?", Some(RoomWord::Status)),
+        ("queue", Some(RoomWord::Queue)),
         ("cancel m42", cancel(42)),
         ("Cancel M42.", cancel(42)),
         ("cancel 42", cancel(42)),
@@ -22,39 +22,39 @@ fn operators_words_are_read_only_if_they_are_the_whole_text() {
         ("show 5", show(5)),
         ("show #5", show(5)),
         ("show it", None),
-        ("more", Some(OperatorWord::More)),
+        ("more", Some(RoomWord::More)),
         ("more tests", None),
-        ("PAUSE", Some(OperatorWord::Pause)),
-        ("resume ", Some(OperatorWord::Resume)),
-        ("abort", Some(OperatorWord::Abort)),
-        ("stop", Some(OperatorWord::Abort)),
-        ("Stop!", Some(OperatorWord::Abort)),
-        ("stop,", Some(OperatorWord::Abort)),
-        ("stop …", Some(OperatorWord::Abort)),
-        ("status:", Some(OperatorWord::Status)),
+        ("PAUSE", Some(RoomWord::Pause)),
+        ("resume ", Some(RoomWord::Resume)),
+        ("abort", Some(RoomWord::Abort)),
+        ("stop", Some(RoomWord::Abort)),
+        ("Stop!", Some(RoomWord::Abort)),
+        ("stop,", Some(RoomWord::Abort)),
+        ("stop …", Some(RoomWord::Abort)),
+        ("status:", Some(RoomWord::Status)),
         ("stop the server", None),
-        ("stand  down", Some(OperatorWord::StandDown)),
-        ("Model", Some(OperatorWord::Model)),
-        ("/model", Some(OperatorWord::Model)),
-        ("model Qwen/Qwen3", Some(OperatorWord::SetModel("Qwen/Qwen3".parse().ok()))),
-        ("/MODEL haiku", Some(OperatorWord::SetModel("haiku".parse().ok()))),
-        ("model default", Some(OperatorWord::SetModel(None))),
-        ("/model --Default", Some(OperatorWord::SetModel(None))),
+        ("stand  down", Some(RoomWord::StandDown)),
+        ("Model", Some(RoomWord::Model)),
+        ("/model", Some(RoomWord::Model)),
+        ("model Qwen/Qwen3", Some(RoomWord::SetModel("Qwen/Qwen3".parse().ok()))),
+        ("/MODEL haiku", Some(RoomWord::SetModel("haiku".parse().ok()))),
+        ("model default", Some(RoomWord::SetModel(None))),
+        ("/model --Default", Some(RoomWord::SetModel(None))),
         ("model -x", None),
         ("model the data", None),
-        ("New session", Some(OperatorWord::NewSession)),
-        ("/new-session", Some(OperatorWord::NewSession)),
-        ("/clear", Some(OperatorWord::NewSession)),
+        ("New session", Some(RoomWord::NewSession)),
+        ("/new-session", Some(RoomWord::NewSession)),
+        ("/clear", Some(RoomWord::NewSession)),
         ("clear", None),
-        ("compact", Some(OperatorWord::Compact)),
-        ("/compact", Some(OperatorWord::Compact)),
+        ("compact", Some(RoomWord::Compact)),
+        ("/compact", Some(RoomWord::Compact)),
         ("/compact now", None),
         ("stand", None),
         ("status of the build?", None),
         ("help me fix the build", None),
         ("", None),
     ] {
-        assert_eq!(OperatorWord::parse(text), expect, "{text:?}");
+        assert_eq!(RoomWord::parse(text), expect, "{text:?}");
     }
 }
 
@@ -222,15 +222,15 @@ fn a_near_miss_is_answered_with_the_word_and_the_list() {
             ("stpo", "@ada "),
             &[][..],
             listed(
-                "I know no `stpo`; did you mean `@ada stop`, which ends my turn? I have done \
-                 nothing with it.",
+                "I do not know `stpo`; did you mean `@ada stop`, which ends my turn? I have done \
+                 nothing.",
             ),
         ),
         (
             word("cancel m4"),
             ("cancle m4", ""),
             &five[..],
-            listed("I know no `cancle m4`; did you mean `cancel m4`? I have done nothing with it."),
+            listed("I do not know `cancle m4`; did you mean `cancel m4`? I have done nothing."),
         ),
         (
             Miss::Decision,
@@ -245,8 +245,8 @@ fn a_near_miss_is_answered_with_the_word_and_the_list() {
             Miss::Decision,
             ("ok", ""),
             &[][..],
-            "no approval is open, so `ok` decides nothing. If it was meant as a prompt, write a \
-             sentence that begins with another word"
+            "no approval is open, so `ok` decides nothing. If you meant a prompt, begin it \
+             with another word"
                 .to_owned(),
         ),
     ] {
@@ -281,13 +281,15 @@ fn what_is_quoted_is_shown_and_cut() {
 /// One IRC line each: the list and every line of `help` fit without being cut.
 #[test]
 fn every_answer_fits_a_line() {
-    let longest = "#".repeat(QUOTED_MAX);
     let open = [ApprovalNumber(123_456)];
-    let reply =
-        Reply { said: &longest, to: "@a-server-with-a-name-claude ", open: &open, ended: None };
-    for miss in [Miss::Word("stop".to_owned()), Miss::Decision] {
-        let told = reply.missed(&miss);
-        assert!(told.len() <= crate::split::LINE_BYTES, "{}: {told}", told.len());
+    // Hidden characters are written out, each with eight bytes or more.
+    for longest in ["#", "\u{200b}", "\u{1f6f7}"].map(|one| one.repeat(2 * QUOTED_MAX)) {
+        let reply =
+            Reply { said: &longest, to: "@a-server-with-a-name-claude ", open: &open, ended: None };
+        for miss in [Miss::Word("stop".to_owned()), Miss::Decision] {
+            let told = reply.missed(&miss);
+            assert!(told.len() <= crate::split::LINE_BYTES, "{}: {told}", told.len());
+        }
     }
     for line in help("a-server-with-a-name-claude") {
         assert!(line.len() <= crate::split::LINE_BYTES, "{}: {line}", line.len());

@@ -36,7 +36,7 @@ pub(super) struct Kept {
 /// What a client has missed.
 #[derive(Debug, PartialEq)]
 pub(super) struct Missed {
-    /// How many events at least are no longer kept.
+    /// How many events at least are no longer stored.
     pub(super) lost: u64,
     /// The events behind them.
     pub(super) events: Vec<Event>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use gangline_os::lines::{Line, LineReader};
 use gangline_os::mcp::McpPlace;
 use gangline_os::process::{
-    self, Child, ChildStderr, Group, Ladder, Output, Spawn, SpawnError, Stdin,
+    self, Child, ChildStderr, Group, KillPolicy, Output, Spawn, SpawnError, Stdin,
 };
 use gangline_os::task::TaskGroup;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -36,10 +36,10 @@ const RECONNECT_PAUSE: Duration = Duration::from_secs(2);
 /// How long a program whose pipes broke may take to be gone and its last words to be read, on a
 /// machine that is busy.
 const PARTING: Duration = Duration::from_secs(2);
-/// How long the goodbye may take before the ladder.
+/// How long the goodbye may take before the kill policy begins.
 const GOODBYE: Duration = Duration::from_secs(2);
-const LADDER: Ladder =
-    Ladder { term_after: Duration::from_millis(500), kill_after: Duration::from_millis(1_500) };
+const KILL_POLICY: KillPolicy =
+    KillPolicy { term_after: Duration::from_millis(500), kill_after: Duration::from_millis(1_500) };
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
@@ -117,7 +117,7 @@ impl Link {
                     Ok(running) => Ok(Self { running, program: Some(program) }),
                     Err(error) => {
                         let last_words = program.last_words().await;
-                        program.child.end(&LADDER).await;
+                        program.child.end(&KILL_POLICY).await;
                         Err(LinkError::Handshake { error: Box::new(error), last_words })
                     }
                 }
@@ -175,7 +175,7 @@ impl Link {
             tracing::warn!(%error, "the connection to an MCP server ended badly");
         }
         if let Some(program) = &mut self.program {
-            program.child.end(&LADDER).await;
+            program.child.end(&KILL_POLICY).await;
         }
     }
 }

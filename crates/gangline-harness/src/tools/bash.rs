@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use gangline_os::CancellationToken;
 use gangline_os::process::{
-    self, Child, ChildStderr, ChildStdout, Exit, Group, Ladder, Output, Spawn, Stdin,
+    self, Child, ChildStderr, ChildStdout, Exit, Group, KillPolicy, Output, Spawn, Stdin,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -22,8 +22,8 @@ use crate::tool::{Fields, Tool, ToolContext, ToolError};
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
 const OUTPUT_LIMIT: usize = 30_000;
-const LADDER: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
+const KILL_POLICY: KillPolicy =
+    KillPolicy { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
 /// How long output is waited for when everybody who may write it should be gone.
 const DRAIN: Duration = Duration::from_millis(250);
 
@@ -143,7 +143,7 @@ impl Running {
                     return Err(ToolError::failed(format!("timed out after {timeout:?}\n{text}")));
                 }
                 Event::Cancelled => {
-                    self.child.end(&LADDER).await;
+                    self.child.end(&KILL_POLICY).await;
                     return Err(ToolError::Cancelled);
                 }
             }
@@ -153,7 +153,7 @@ impl Running {
     /// Ends the group and takes what is left in the pipes. A process that escaped may hold a pipe
     /// open for ever, so that is bounded.
     async fn finish(&mut self) {
-        self.child.end(&LADDER).await;
+        self.child.end(&KILL_POLICY).await;
         let Self { out, err, kept, .. } = self;
         let rest = async {
             drain(out, kept).await;

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::fake::*;
 
 /// Runs a prompt and cancels it as soon as the handler was told this line.
-async fn cancelled_at(harness: &Harness, told: &Told, line: &str) {
+async fn cancelled_at(harness: &Harness, told: &Recorder, line: &str) {
     let cancel = async {
         told.until(line).await;
         harness.cancel();
@@ -85,7 +85,7 @@ async fn cancel_in_mid_tool_takes_its_last_word_or_drops_it() {
         let fake = Fake::start(vec![whole(&blocks, "tool_use"), says("ok")]).await;
         let mut config = fake.config();
         config.limits.tool_grace = Duration::from_millis(50);
-        let told = Arc::new(Told::default());
+        let told = Arc::new(Recorder::default());
         let harness = Harness::new(config, puppet(), Some(Arc::clone(&told) as _)).unwrap();
         cancelled_at(&harness, &told, "status running tool: puppet").await;
         assert_eq!(told.only(&["result", "error"]), [told_of]);
@@ -190,7 +190,7 @@ async fn a_timeout_kills_the_grandchild_of_a_shell_command_and_is_told_to_the_mo
     let fake = Fake::start(vec![calls("a", "Bash", &input), says("ok")]).await;
     let mut config = fake.config();
     config.cwd = folder.path().to_owned();
-    let told = Arc::new(Told::default());
+    let told = Arc::new(Recorder::default());
     let bash: Vec<Arc<dyn Tool>> = vec![Arc::new(Bash::new(base_env()))];
     let harness = Harness::new(config, bash, Some(Arc::clone(&told) as _)).unwrap();
     within(harness.prompt("go")).await.unwrap();

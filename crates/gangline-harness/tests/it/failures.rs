@@ -13,7 +13,7 @@ fn refusal(status: u16, kind: &str, message: &str) -> Reply {
     Reply::Refusal(status, vec![("request-id", "req_9")], body)
 }
 
-async fn fails(script: Vec<Reply>) -> (ApiError, Arc<Told>, Fake) {
+async fn fails(script: Vec<Reply>) -> (ApiError, Arc<Recorder>, Fake) {
     let fake = Fake::start(script).await;
     let (harness, told) = fake.harness(puppet());
     match within(harness.prompt("go")).await {
@@ -139,7 +139,7 @@ async fn a_server_that_is_not_there_is_tried_again_then_named() {
     bound.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     config.base_url = format!("http://{}", bound.local_addr().unwrap());
     config.retry.max_retries = 1;
-    let told = Arc::new(Told::default());
+    let told = Arc::new(Recorder::default());
     let harness = Harness::new(config, vec![], Some(Arc::clone(&told) as _)).unwrap();
     let Err(PromptError::Api(error)) = within(harness.prompt("go")).await else { panic!() };
     assert_eq!(error.kind, ApiErrorKind::Connect);
@@ -152,7 +152,7 @@ async fn silence_is_a_lost_connection() {
     let mut config = fake.config();
     // Long enough for the answer that is none of them.
     config.limits.idle = Duration::from_secs(2);
-    let told = Arc::new(Told::default());
+    let told = Arc::new(Recorder::default());
     let harness = Harness::new(config, vec![], Some(Arc::clone(&told) as _)).unwrap();
     within(harness.prompt("go")).await.unwrap();
     assert_eq!(told.only(&["retry"]), ["retry 1 Dropped", "retry 2 Dropped"]);

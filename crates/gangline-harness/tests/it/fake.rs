@@ -118,8 +118,8 @@ impl Fake {
         config
     }
 
-    pub(crate) fn harness(&self, tools: Vec<Arc<dyn Tool>>) -> (Harness, Arc<Told>) {
-        let told = Arc::new(Told::default());
+    pub(crate) fn harness(&self, tools: Vec<Arc<dyn Tool>>) -> (Harness, Arc<Recorder>) {
+        let told = Arc::new(Recorder::default());
         let harness = Harness::new(self.config(), tools, Some(Arc::clone(&told) as _)).unwrap();
         (harness, told)
     }
@@ -288,11 +288,11 @@ pub(crate) fn calls(id: &str, name: &str, input: &Value) -> Reply {
 
 /// Keeps what the handler was told, one line for each event.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct Recorder {
     lines: watch::Sender<Vec<String>>,
 }
 
-impl Told {
+impl Recorder {
     fn add(&self, line: String) {
         self.lines.send_modify(|lines| lines.push(line));
     }
@@ -313,7 +313,7 @@ impl Told {
     }
 }
 
-impl EventHandler for Told {
+impl EventHandler for Recorder {
     fn on_user(&self, content: &str) {
         self.add(format!("user {content}"));
     }

@@ -10,9 +10,9 @@ use std::time::Duration;
 use gangline_harness::mcp::{McpNotice, McpServers, McpTarget};
 use gangline_harness::{Harness, Tool, ToolContext, ToolError};
 use gangline_os::CancellationToken;
-use gangline_os::mark::{self, RUN_MARK};
 use gangline_os::mcp::{McpPlace, McpServer};
 use gangline_os::process::{self, Child, Group, Output, Spawn, Stdin, base_env};
+use gangline_os::run_id::{self, RUN_ID};
 use serde_json::{Value, json};
 
 use self::probe::{NOTES, ROLE, TOKEN, fact, facts};
@@ -181,7 +181,7 @@ async fn results_are_text_errors_are_errors_and_neither_is_endless() {
     servers.stop().await;
 }
 
-/// A program has what it was given, the mark of its owner among it, and nothing of our own.
+/// A program has what it was given, the run id of its owner among it, and nothing of our own.
 #[tokio::test]
 async fn a_program_has_only_the_environment_that_it_was_given() {
     let room = Room::new();
@@ -338,8 +338,8 @@ async fn a_server_that_is_late_or_down_is_told_and_the_others_are_there() {
     let mut mute = late.program("late", "mute");
     mute.start_timeout = Duration::from_millis(500);
     let installation = format!("late-{}", std::process::id());
-    mute.env.retain(|(name, _)| name != RUN_MARK);
-    mute.env.push((RUN_MARK.into(), format!("{installation}/agent/7").into()));
+    mute.env.retain(|(name, _)| name != RUN_ID);
+    mute.env.push((RUN_ID.into(), format!("{installation}/agent/7").into()));
     let servers = vec![
         mute,
         command("missing", &["no-such-program"]),
@@ -365,7 +365,7 @@ async fn a_server_that_is_late_or_down_is_told_and_the_others_are_there() {
     }
     assert_eq!(tool(&servers, "echo").ok("x").await, "x");
     // It may have ended before it could say a word.
-    until(|| mark::marked_processes(&installation).is_empty().then_some(())).await;
+    until(|| run_id::run_processes(&installation).is_empty().then_some(())).await;
     servers.stop().await;
 }
 
@@ -442,7 +442,9 @@ async fn a_server_over_http_is_reached_with_its_headers() {
     assert_eq!(told[2], "the header \"Authorization\" cannot be sent");
     assert!(told[3].contains("its address") && !told[3].contains("mellon"), "{}", told[3]);
     servers.stop().await;
-    child.end(&process::Ladder { term_after: Duration::ZERO, kill_after: Duration::ZERO }).await;
+    child
+        .end(&process::KillPolicy { term_after: Duration::ZERO, kill_after: Duration::ZERO })
+        .await;
 }
 
 /// A server over HTTP that is killed in mid-call, and one that is back under its address.
@@ -466,7 +468,9 @@ async fn a_server_over_http_that_was_killed_is_reached_again() {
     let (mut again, _) = room.http(port).await;
     assert_eq!(tool(&servers, "echo").ok("back").await, "back");
     servers.stop().await;
-    again.end(&process::Ladder { term_after: Duration::ZERO, kill_after: Duration::ZERO }).await;
+    again
+        .end(&process::KillPolicy { term_after: Duration::ZERO, kill_after: Duration::ZERO })
+        .await;
 }
 
 #[tokio::test]

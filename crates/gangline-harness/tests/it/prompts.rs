@@ -173,7 +173,7 @@ async fn the_loop_ends_at_max_turns_with_a_valid_history() {
     let fake = Fake::start(vec![again(), again(), says("on we go")]).await;
     let mut config = fake.config();
     config.max_turns = 2;
-    let told = Arc::new(Told::default());
+    let told = Arc::new(Recorder::default());
     let harness = Harness::new(config, puppet(), Some(Arc::clone(&told) as _)).unwrap();
     let finished = within(harness.prompt("go")).await.unwrap();
     assert_eq!(finished.stop, StopReason::MaxTurns);

@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use gangline_irc::server::store::HistoryStore;
 use gangline_os::{
+    change_notice::ChangeNotice,
     clock::{UnixMicros, rfc3339},
-    doorbell::Doorbell,
     lock::probe,
     notify::{self, Word},
     signals::{Request, Requests, ShutdownSignal},
@@ -45,7 +45,7 @@ pub(super) struct Watch<'a> {
     begun: UnixMicros,
     pub(super) listening: Listening,
     pub(super) reconciler: Reconciler,
-    bell: Doorbell,
+    changes: ChangeNotice,
     history: Option<Arc<dyn HistoryStore>>,
     access: Option<AccessSetter>,
     roll: Roll,
@@ -77,7 +77,7 @@ impl<'a> Watch<'a> {
         options: &'a HubOptions,
         (store, begun): (Store, UnixMicros),
         listening: Listening,
-        (reconciler, bell): (Reconciler, Doorbell),
+        (reconciler, changes): (Reconciler, ChangeNotice),
         (history, access): (Option<Arc<dyn HistoryStore>>, Option<AccessSetter>),
     ) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl<'a> Watch<'a> {
             begun,
             listening,
             reconciler,
-            bell,
+            changes,
             history,
             access,
             roll: Roll::default(),
@@ -143,7 +143,7 @@ impl<'a> Watch<'a> {
         }
         tokio::select! {
             () = self.reconciler.child_ended() => Event::Look,
-            () = self.bell.rung() => Event::Look,
+            () = self.changes.notified() => Event::Look,
             () = tokio::time::sleep(patience) => Event::Look,
             request = requests.next() => Event::Request(request),
             Some(end) = tasks.next_end() => {
@@ -156,10 +156,10 @@ impl<'a> Watch<'a> {
     /// Takes the orders, looks at every lock, and rolls those that shall start anew. A store that
     /// cannot be read leaves everything as it was ordered before.
     async fn look(&mut self) -> Vec<AgentRow> {
-        match self.bell.renew() {
-            Ok(true) => warn!("the doorbell was gone, and is there again"),
+        match self.changes.renew() {
+            Ok(true) => warn!("the socket of change notices was gone, and is there again"),
             Ok(false) => {}
-            Err(error) => warn!(%error, "the doorbell is gone"),
+            Err(error) => warn!(%error, "the socket of change notices is gone"),
         }
         let orders = self.store.orders().await;
         let rows = self.store.agents().await;

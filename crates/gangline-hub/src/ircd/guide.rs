@@ -7,7 +7,7 @@ use gangline_core::{
     AgentName, Tier, approval,
     mention::{self, Unheard},
     shown,
-    words::{self, Asked, OperatorWord, Reading},
+    words::{self, Asked, Reading, RoomWord},
 };
 use gangline_irc::server::{
     remarks::{Names, Remarks},
@@ -123,7 +123,7 @@ impl Remarks for AgentRemarks {
 /// by that, and no agent hears it without a name.
 fn is_numbered_word(text: &str) -> bool {
     match words::read(text, Asked::Not) {
-        Reading::Word(OperatorWord::Show(_) | OperatorWord::Cancel(_)) => true,
+        Reading::Word(RoomWord::Show(_) | RoomWord::Cancel(_)) => true,
         Reading::Decision(decision) => {
             approval::parse(&decision).is_some_and(|it| it.number.is_some() && it.reason.is_none())
         }

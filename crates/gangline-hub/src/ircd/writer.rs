@@ -76,6 +76,11 @@ fn answer<T>(to: oneshot::Sender<T>, value: T) {
     }
 }
 
+/// Answers with what was done; a failure is logged too.
+fn finish<T>(to: Reply<T>, done: rusqlite::Result<T>) {
+    answer(to, done.map_err(|error| failed(&error)));
+}
+
 fn live(
     options: &HistoryOptions,
     mut jobs: mpsc::Receiver<Job>,
@@ -137,87 +142,43 @@ impl Writer {
 
     fn work(&mut self, job: Job) {
         match job {
-            Job::Append(batch, reply) => {
-                let done = self.append(&batch);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::History(query, reply) => {
-                let done = rows::history(&self.db, &query);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
+            Job::Append(batch, reply) => finish(reply, self.append(&batch)),
+            Job::History(query, reply) => finish(reply, rows::history(&self.db, &query)),
             Job::Playback(query, reply) => {
-                let done = rows::entries(&self.db, &query, With::Events);
-                answer(reply, done.map_err(|error| failed(&error)));
+                finish(reply, rows::entries(&self.db, &query, With::Events))
             }
             Job::PutEvents(events, when, reply) => {
                 self.events.extend(events);
                 // While nothing can be written, what came last is not.
                 self.events.truncate(WAITING_MAX);
-                answer(reply, self.noted(when).map_err(|error| failed(&error)));
+                finish(reply, self.noted(when));
             }
-            Job::Line(msgid, reply) => {
-                let done = rows::line(&self.db, &msgid);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::Targets(query, reply) => {
-                let done = rows::targets(&self.db, &query);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::Find(query, reply) => {
-                let done = rows::find(&self.db, &query);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::Missed(query, reply) => {
-                let done = marks::missed(&self.db, &query);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::Marks(reply) => {
-                let done = marks::marks(&self.db, self.numbering.last);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
+            Job::Line(msgid, reply) => finish(reply, rows::line(&self.db, &msgid)),
+            Job::Targets(query, reply) => finish(reply, rows::targets(&self.db, &query)),
+            Job::Find(query, reply) => finish(reply, rows::find(&self.db, &query)),
+            Job::Missed(query, reply) => finish(reply, marks::missed(&self.db, &query)),
+            Job::Marks(reply) => finish(reply, marks::marks(&self.db, self.numbering.last)),
             Job::PutMarks(marks, when, reply) => {
                 marks.into_iter().for_each(|mark| self.marks.add(mark));
-                answer(reply, self.noted(when).map_err(|error| failed(&error)));
+                finish(reply, self.noted(when));
             }
             Job::PutAccount(account, reply) => {
                 let done = rows::put_account(&self.db, &account);
                 if done.is_ok() {
                     self.accounts.send_modify(|accounts| Arc::make_mut(accounts).put(account));
                 }
-                answer(reply, done.map_err(|error| failed(&error)));
+                finish(reply, done);
             }
-            Job::Topics(reply) => {
-                let done = rows::topics(&self.db);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::PutTopic(topic, reply) => {
-                let done = rows::put_topic(&self.db, &topic);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
+            Job::Topics(reply) => finish(reply, rows::topics(&self.db)),
+            Job::PutTopic(topic, reply) => finish(reply, rows::put_topic(&self.db, &topic)),
             Job::ForgetTopic(channel, reply) => {
-                let done = rows::forget_topic(&self.db, &channel);
-                answer(reply, done.map_err(|error| failed(&error)));
+                finish(reply, rows::forget_topic(&self.db, &channel))
             }
-            Job::Markers(reply) => {
-                let done = markers::all(&self.db);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::PutMarker(marker, reply) => {
-                let done = markers::put(&self.db, &marker);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::Redact(seq, reply) => {
-                let done = rows::redact(&self.db, seq);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::Modes(reply) => {
-                let done = modes::all(&self.db);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
-            Job::PutModes(room, reply) => {
-                let done = modes::put(&self.db, &room);
-                answer(reply, done.map_err(|error| failed(&error)));
-            }
+            Job::Markers(reply) => finish(reply, markers::all(&self.db)),
+            Job::PutMarker(marker, reply) => finish(reply, markers::put(&self.db, &marker)),
+            Job::Redact(seq, reply) => finish(reply, rows::redact(&self.db, seq)),
+            Job::Modes(reply) => finish(reply, modes::all(&self.db)),
+            Job::PutModes(room, reply) => finish(reply, modes::put(&self.db, &room)),
             Job::Close(done) => answer(done, ()),
         }
     }

@@ -1,5 +1,5 @@
 //! The rules of one link without any socket: what comes from the server, what is commanded and
-//! how late it is go in; lines to send, events and the wish to hang up come out.
+//! how late it is go in; lines to send, events and the request to hang up come out.
 //!
 //! Every function takes `now`, the monotonic time. Parts: `register` (capabilities, SASL, nick
 //! until the server has accepted us), `nick`, `rooms` (channels), `sending` (queue, pace and

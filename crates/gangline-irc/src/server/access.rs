@@ -23,7 +23,7 @@ use crate::wire::numeric as n;
 #[cfg(test)]
 mod tests;
 
-/// What people of another user of this machine may do without an account.
+/// What other users of this machine may do without an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Guests {
     /// They are not let in.
@@ -160,14 +160,14 @@ impl State {
         for room in closed {
             for id in self.members(&room, None) {
                 if self.client(id).is_some_and(Client::is_guest) {
-                    self.put_out(id, &room, text);
+                    self.turn_out(id, &room, text);
                 }
             }
         }
     }
 
     /// Takes somebody out of a room in the server's name.
-    fn put_out(&mut self, id: ClientId, room: &str, why: &str) {
+    fn turn_out(&mut self, id: ClientId, room: &str, why: &str) {
         let Some(name) = self.channel(room).map(|channel| channel.name.clone()) else { return };
         let nick = self.client(id).map_or_else(String::new, |client| client.name().to_owned());
         let source = self.config.name.clone();

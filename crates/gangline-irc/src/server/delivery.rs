@@ -58,7 +58,9 @@ impl State {
                 self.finish_playback(&asker, &target, found);
                 self.landed(asker);
             }
-            Done::Told(asker, telling, found) => self.finish_telling(asker, telling, found),
+            Done::HistoryReply(asker, wanted, found) => {
+                self.finish_history_reply(asker, wanted, found)
+            }
             Done::Missed(asker, place, found) => {
                 self.finish_missed(asker.id, &place, found);
                 self.landed(asker);
@@ -97,7 +99,7 @@ impl State {
                 let out = Outgoing::kept(&msgid, line);
                 self.deliver(flight.asker.id, (seq, &msgid, line), &out);
                 self.echo(&flight.asker, &out);
-                self.tell_away(flight.asker.id, line);
+                self.send_away(flight.asker.id, line);
                 self.remark(flight.asker.id, line);
             }
             Appended::Duplicate(stored) => {
@@ -220,13 +222,13 @@ impl State {
         let Some(client) = self.client(asker.id) else { return };
         let label = asker.label.as_deref();
         if client.caps.has(Caps::ECHO) {
-            self.tell_marked(asker.id, out, Mark { label, batch: None });
+            self.send_marked(asker.id, out, Mark { label, batch: None });
         } else {
             self.answer(asker.id, label, &[]);
         }
     }
 
-    fn tell_away(&mut self, sender: ClientId, line: &NewLine) {
+    fn send_away(&mut self, sender: ClientId, line: &NewLine) {
         if line.kind != LineKind::Privmsg || line.target.starts_with('#') {
             return;
         }
@@ -357,14 +359,14 @@ impl State {
             words.extend_from_slice(kind);
             let start = Outgoing::new(&name, "BATCH", &words, None);
             let mark = Mark { label: asker.label.as_deref(), batch: None };
-            self.tell_marked(asker.id, &start, mark);
+            self.send_marked(asker.id, &start, mark);
         }
         for line in lines {
-            self.tell_marked(asker.id, line, Mark { label: None, batch: Some(&reference) });
+            self.send_marked(asker.id, line, Mark { label: None, batch: Some(&reference) });
         }
         if batched {
             let end = Outgoing::new(&name, "BATCH", &[&format!("-{reference}")], None);
-            self.tell_marked(asker.id, &end, Mark::default());
+            self.send_marked(asker.id, &end, Mark::default());
         }
     }
 }

@@ -10,12 +10,12 @@ use super::{
     client::ClientId,
     command::Redaction,
     events::{Entry, NewEvent, Waiting},
+    history_reply::HistoryReply,
     store::{
         Account, Appended, BoxFuture, Commit, FindLine, HistoryError, HistoryQuery, HistoryStore,
         Marker, Missed, MissedQuery, NewLine, Range, ReadMark, RoomModes, StoredLine, TargetRow,
         TargetsQuery, Topic,
     },
-    telling::Telling,
     unkept::UnkeptMarks,
 };
 
@@ -78,9 +78,9 @@ pub(super) enum Job {
         target: String,
         query: HistoryQuery,
     },
-    Tell {
+    HistoryReply {
         asker: Asker,
-        telling: Box<Telling>,
+        wanted: Box<HistoryReply>,
     },
     Targets {
         asker: Asker,
@@ -132,7 +132,7 @@ pub(super) enum Done {
     Drafted(Box<Draft>, Result<Known, HistoryError>),
     History(Asker, String, Result<Vec<StoredLine>, HistoryError>),
     Playback(Asker, String, Result<Vec<Entry>, HistoryError>),
-    Told(Asker, Box<Telling>, Result<Vec<StoredLine>, HistoryError>),
+    HistoryReply(Asker, Box<HistoryReply>, Result<Vec<StoredLine>, HistoryError>),
     Targets(Asker, Result<Vec<TargetRow>, HistoryError>),
     Missed(Asker, String, Result<Vec<Missed>, HistoryError>),
     Found(Asker, Refusal, Result<Option<StoredLine>, HistoryError>),
@@ -223,17 +223,7 @@ impl Flights {
     fn start(&mut self, job: Job) -> BoxFuture<'static, Done> {
         let store = Arc::clone(&self.store);
         match job {
-            Job::Append(first) => {
-                let flights = self.batch(first);
-                let lines = flights.iter().map(|flight| Arc::clone(&flight.line)).collect();
-                let noted = self.noted();
-                Box::pin(async move {
-                    if let Err(error) = noted.keep(&*store, Commit::WithNext).await {
-                        tracing::warn!(%error, "how far was read, or what happened, was not kept");
-                    }
-                    Done::Appended(flights, store.append(lines).await)
-                })
-            }
+            Job::Append(first) => self.append(first),
             Job::Draft(draft) => Box::pin(async move {
                 let known = look(&*store, &draft).await;
                 Done::Drafted(draft, known)
@@ -241,18 +231,10 @@ impl Flights {
             Job::History { asker, target, query } => {
                 Box::pin(async move { Done::History(asker, target, store.history(query).await) })
             }
-            Job::Playback { asker, target, query } => {
-                let noted = self.noted();
-                Box::pin(async move {
-                    if let Err(error) = noted.keep(&*store, Commit::Now).await {
-                        tracing::warn!(%error, "how far was read, or what happened, was not kept");
-                    }
-                    Done::Playback(asker, target, store.playback(query).await)
-                })
-            }
-            Job::Tell { asker, telling } => Box::pin(async move {
-                let found = store.history(telling.query.clone()).await;
-                Done::Told(asker, telling, found)
+            Job::Playback { asker, target, query } => self.playback(asker, target, query),
+            Job::HistoryReply { asker, wanted } => Box::pin(async move {
+                let found = store.history(wanted.query.clone()).await;
+                Done::HistoryReply(asker, wanted, found)
             }),
             Job::Targets { asker, query } => {
                 Box::pin(async move { Done::Targets(asker, store.targets(query).await) })
@@ -296,6 +278,31 @@ impl Flights {
         }
     }
 
+    fn playback(
+        &mut self,
+        asker: Asker,
+        target: String,
+        query: HistoryQuery,
+    ) -> BoxFuture<'static, Done> {
+        let store = Arc::clone(&self.store);
+        let noted = self.noted();
+        Box::pin(async move {
+            noted.keep_or_warn(&*store, Commit::Now).await;
+            Done::Playback(asker, target, store.playback(query).await)
+        })
+    }
+
+    fn append(&mut self, first: Flight) -> BoxFuture<'static, Done> {
+        let store = Arc::clone(&self.store);
+        let flights = self.batch(first);
+        let lines = flights.iter().map(|flight| Arc::clone(&flight.line)).collect();
+        let noted = self.noted();
+        Box::pin(async move {
+            noted.keep_or_warn(&*store, Commit::WithNext).await;
+            Done::Appended(flights, store.append(lines).await)
+        })
+    }
+
     /// Returns the line and those right behind it.
     fn batch(&mut self, first: Flight) -> Vec<Flight> {
         let mut flights = vec![first];
@@ -314,6 +321,12 @@ struct Noted {
 }
 
 impl Noted {
+    async fn keep_or_warn(self, store: &dyn HistoryStore, when: Commit) {
+        if let Err(error) = self.keep(store, when).await {
+            tracing::warn!(%error, "how far was read, or what happened, was not kept");
+        }
+    }
+
     async fn keep(self, store: &dyn HistoryStore, when: Commit) -> Result<(), HistoryError> {
         let Self { marks, events } = self;
         let with_events = if events.is_empty() { when } else { Commit::WithNext };

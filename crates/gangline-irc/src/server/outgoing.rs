@@ -59,26 +59,42 @@ pub(super) struct Mark<'a> {
     pub(super) batch: Option<&'a str>,
 }
 
-/// Returns a word that can stand in the middle of a line, whatever it was.
-pub(super) fn word(text: &str) -> String {
-    let shown: String =
-        cut(text, 128).chars().map(|c| if c.is_control() || c == ' ' { '_' } else { c }).collect();
-    if shown.is_empty() || shown.starts_with(':') { format!("*{shown}") } else { shown }
+/// Appends a word so that it can stand in the middle of a line, whatever it was.
+fn push_word(line: &mut String, text: &str) {
+    let text = cut(text, 128);
+    if text.is_empty() || text.starts_with(':') {
+        line.push('*');
+    }
+    push_without(line, text, |c| c.is_control() || c == ' ', '_');
+}
+
+/// Appends a text with another character in place of each bad one. Nearly every text has none, and
+/// is appended as it is.
+fn push_without(line: &mut String, text: &str, is_bad: impl Fn(char) -> bool, instead: char) {
+    match text.contains(&is_bad) {
+        false => line.push_str(text),
+        true => line.extend(text.chars().map(|c| if is_bad(c) { instead } else { c })),
+    }
 }
 
 impl Outgoing {
     /// Returns a line of `source`; `words` are made fit for the middle, `last` may be any text.
     pub(super) fn new(source: &str, command: &str, words: &[&str], last: Option<&str>) -> Self {
-        let mut body = format!(":{source} {command}");
+        let long = |words: &[&str]| words.iter().map(|word| word.len() + 2).sum::<usize>();
+        let mut body = String::with_capacity(
+            long(&[source, command]) + long(words) + long(&[last.unwrap_or("")]),
+        );
+        body.push(':');
+        body.push_str(source);
+        body.push(' ');
+        body.push_str(command);
         for one in words {
             body.push(' ');
-            body.push_str(&word(one));
+            push_word(&mut body, one);
         }
         if let Some(last) = last {
             body.push_str(" :");
-            body.extend(
-                last.chars().map(|c| if matches!(c, '\r' | '\n' | '\0') { ' ' } else { c }),
-            );
+            push_without(&mut body, last, |c| matches!(c, '\r' | '\n' | '\0'), ' ');
         }
         let fits = cut(&body, BODY_MAX - 2).len();
         body.truncate(fits);
@@ -208,7 +224,9 @@ impl Outgoing {
 
     /// Returns the line for a receiver with these capabilities.
     pub(super) fn render(&self, caps: Caps, mark: Mark<'_>) -> Bytes {
-        let mut out = String::with_capacity(self.body.len() + 160);
+        // Exactly as much as a line without tags takes: most are such, and each keeps its room.
+        let tags = if caps.only(Caps::FORM) == Caps::default() { 0 } else { 160 };
+        let mut out = String::with_capacity(self.body.len() + "\r\n".len() + tags);
         match &self.several {
             None => self.write(&mut out, &self.body, caps, mark),
             Some(several) if caps.has(Caps::MULTILINE.with(Caps::BATCH)) => {

@@ -70,13 +70,13 @@ impl State {
         let (label, answers) = (scope.label.clone(), std::mem::take(&mut scope.answers));
         if !batches {
             client.scope = None;
-            answers.iter().for_each(|line| self.tell_marked(id, line, Mark::default()));
+            answers.iter().for_each(|line| self.send_marked(id, line, Mark::default()));
             return;
         }
         let batch = self.next_batch();
         self.open_batch(id, &label, &batch);
         let mark = Mark { label: None, batch: Some(&batch) };
-        answers.iter().for_each(|line| self.tell_marked(id, line, mark));
+        answers.iter().for_each(|line| self.send_marked(id, line, mark));
         if let Some(scope) = self.client_mut(id).and_then(|client| client.scope.as_mut()) {
             scope.batch = Some(batch);
         }
@@ -112,7 +112,7 @@ impl State {
                     break false;
                 }
                 match paced.rows.next(self, id) {
-                    Some(line) => self.tell_marked(id, &line, mark),
+                    Some(line) => self.send_marked(id, &line, mark),
                     None => break true,
                 }
             };

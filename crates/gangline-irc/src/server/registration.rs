@@ -164,10 +164,10 @@ impl State {
         self.remember_session(id);
         self.note_last_nick(id);
         self.welcome(id);
-        self.tell_of_trouble(id);
+        self.report_trouble(id);
         self.catch_up(id, PRIVATE);
         let source = self.client(id).map(super::client::Client::source);
-        self.tell_monitors(&nick, source.as_deref());
+        self.notify_monitors(&nick, source.as_deref());
     }
 
     /// Makes sure that the client may take this nick; says why not. A stale connection of the
@@ -244,15 +244,16 @@ impl State {
 
     fn welcome(&mut self, id: ClientId) {
         let Some(client) = self.client(id) else { return };
-        let (source, config) = (client.source(), self.config.clone());
-        let welcome = format!("Welcome to the {} network, {source}", config.network);
-        let host = format!("Your host is {}, running {}", config.name, config.version);
+        let (name, version) = (self.config.name.clone(), self.config.version.clone());
+        let welcome =
+            format!("Welcome to the {} network, {}", self.config.network, client.source());
+        let host = format!("Your host is {name}, running {version}");
         let created =
             format!("This server was started {}", gangline_os::clock::rfc3339(self.started_at));
         self.numeric(id, n::RPL_WELCOME, &[], &welcome);
         self.numeric(id, n::RPL_YOURHOST, &[], &host);
         self.numeric(id, n::RPL_CREATED, &[], &created);
-        self.numeric_words(id, n::RPL_MYINFO, &[&config.name, &config.version, "Bi", "iklmnostv"]);
+        self.numeric_words(id, n::RPL_MYINFO, &[&name, &version, "Bi", "iklmnostv"]);
         self.isupport(id);
         command::lusers(self, id);
         command::motd(self, id);

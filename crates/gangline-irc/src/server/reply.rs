@@ -47,7 +47,7 @@ impl State {
     }
 
     /// Sends a line with a label or batch of its own, past any collected answer.
-    pub(super) fn tell_marked(&mut self, id: ClientId, out: &Outgoing, mark: Mark<'_>) {
+    pub(super) fn send_marked(&mut self, id: ClientId, out: &Outgoing, mark: Mark<'_>) {
         let Some(client) = self.clients.get(&id) else { return };
         let line = out.render(client.caps, mark);
         self.push(id, line);
@@ -163,7 +163,7 @@ impl State {
     pub(super) fn take_label(&mut self, id: ClientId) -> Option<String> {
         let scope = self.clients.get_mut(&id)?.scope.take()?;
         for answer in &scope.answers {
-            self.tell_marked(id, answer, Mark::default());
+            self.send_marked(id, answer, Mark::default());
         }
         Some(scope.label)
     }
@@ -184,13 +184,13 @@ impl State {
         let reference = format!("+{batch}");
         let words = [&*reference, batch::LABELED];
         let start = Outgoing::new(&self.config.name, "BATCH", &words, None);
-        self.tell_marked(id, &start, Mark { label: Some(label), batch: None });
+        self.send_marked(id, &start, Mark { label: Some(label), batch: None });
     }
 
     /// Ends a batch.
     pub(super) fn close_batch(&mut self, id: ClientId, batch: &str) {
         let end = Outgoing::new(&self.config.name, "BATCH", &[&format!("-{batch}")], None);
-        self.tell_marked(id, &end, Mark::default());
+        self.send_marked(id, &end, Mark::default());
     }
 
     /// Sends the answers to one request.
@@ -199,18 +199,18 @@ impl State {
         let mark = Mark { label, batch: None };
         match answers {
             [] if label.is_some() => {
-                self.tell_marked(id, &Outgoing::new(&name, "ACK", &[], None), mark);
+                self.send_marked(id, &Outgoing::new(&name, "ACK", &[], None), mark);
             }
-            [one] => self.tell_marked(id, one, mark),
+            [one] => self.send_marked(id, one, mark),
             many => {
                 let batches = self.client(id).is_some_and(|client| client.caps.has(Caps::BATCH));
                 let Some(label) = label.filter(|_| batches) else {
-                    return many.iter().for_each(|one| self.tell_marked(id, one, Mark::default()));
+                    return many.iter().for_each(|one| self.send_marked(id, one, Mark::default()));
                 };
                 let batch = self.next_batch();
                 self.open_batch(id, label, &batch);
                 for one in many {
-                    self.tell_marked(id, one, Mark { label: None, batch: Some(&batch) });
+                    self.send_marked(id, one, Mark { label: None, batch: Some(&batch) });
                 }
                 self.close_batch(id, &batch);
             }
@@ -218,7 +218,7 @@ impl State {
     }
 
     /// Tells those who watch this nick that it came (`source`) or went.
-    pub(super) fn tell_monitors(&mut self, nick: &Nick, source: Option<&str>) {
+    pub(super) fn notify_monitors(&mut self, nick: &Nick, source: Option<&str>) {
         let watching = self.watchers.get(nick.folded());
         let ids: Vec<ClientId> = watching.into_iter().flatten().copied().collect();
         for id in ids {

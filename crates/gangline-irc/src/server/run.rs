@@ -21,8 +21,8 @@ use super::{
     caps::Caps,
     client::{Client, ClientId, Identity, Registering, SendQueue, Shared, Stage},
     connection::{self, Called, FromClient, Reader},
-    doors::{Arrival, Doors, Ends},
     flight::Done,
+    listeners::{Arrival, Ends, Listeners},
     outgoing::Outgoing,
     reading::Reading,
     state::State,
@@ -53,7 +53,7 @@ enum Event {
 }
 
 /// Serves until stopped.
-pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationToken) {
+pub(super) async fn run(mut listeners: Listeners, mut state: State, stop: CancellationToken) {
     let (events, mut lines) = mpsc::channel(EVENTS);
     let mut tasks = TaskGroup::new("irc connections");
     let mut tick = tokio::time::interval(tick_every(&state));
@@ -74,7 +74,7 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
             done = state.flights.next() => Event::Store(done),
             found = ended(&mut look) => Event::Looked(found),
             _ = lines.recv_many(&mut taken, LINES_A_TURN) => Event::Lines,
-            arrival = doors.next() => Event::Arrived(arrival),
+            arrival = listeners.next() => Event::Arrived(arrival),
             Ok(()) = accounts.changed() => Event::Accounts,
             Ok(()) = access.changed() => Event::Access,
             () = tokio::time::sleep(late_in.unwrap_or_default()), if late_in.is_some() => Event::Late,
@@ -97,13 +97,13 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
             Event::Ended(end) => report(&end),
             Event::Tick => {
                 state.tick();
-                doors.look();
+                listeners.look();
             }
             Event::Stop => break,
         }
         state.close_doomed();
     }
-    drop(doors);
+    drop(listeners);
     shut_down(state, tasks).await;
 }
 

@@ -328,7 +328,7 @@ impl State {
         }
         if let Some(nick) = nick.filter(|_| ready) {
             self.nicks.remove(nick.folded());
-            self.tell_monitors(&nick, None);
+            self.notify_monitors(&nick, None);
         }
         // A full queue has no room for this, and nobody who reads it.
         let told = client.queue.push(error.unsourced().render(client.caps, Default::default()));

@@ -28,14 +28,14 @@ impl State {
     /// Lines could not be stored.
     pub(super) fn cannot_write(&mut self, error: &HistoryError) {
         self.trouble.writes = Some(error.why.clone());
-        self.tell_owners_sometimes(&cannot_store(&error.why));
+        self.notify_owners_sometimes(&cannot_store(&error.why));
     }
 
     /// Something could not be read.
     pub(super) fn cannot_read(&mut self, error: &HistoryError) {
         if self.trouble.writes.is_none() {
             let text = format!("The chat server cannot read what was said: {}", error.why);
-            self.tell_owners_sometimes(&text);
+            self.notify_owners_sometimes(&text);
         }
     }
 
@@ -44,7 +44,7 @@ impl State {
         tracing::error!(%error, "the history is damaged");
         let text = damaged(&error.why);
         self.trouble.damage = Some(error.why.clone());
-        self.tell_owners(&text);
+        self.notify_owners(&text);
     }
 
     /// Lines were stored.
@@ -52,45 +52,45 @@ impl State {
         if self.trouble.writes.take().is_some() {
             self.trouble.told = None;
             tracing::info!("lines are stored again");
-            self.tell_owners("The chat server stores what is said again");
+            self.notify_owners("The chat server stores what is said again");
         }
     }
 
     /// Tells an owner who has just come what is wrong.
-    pub(super) fn tell_of_trouble(&mut self, id: ClientId) {
+    pub(super) fn report_trouble(&mut self, id: ClientId) {
         let owner = self.client(id).is_some_and(|client| client.tier() == Tier::Owner);
         if let Some(why) = self.trouble.writes.as_deref().filter(|_| owner) {
             let text = cannot_store(why);
-            self.tell_notice(id, &text);
+            self.send_notice(id, &text);
         }
         if let Some(why) = self.trouble.damage.as_deref().filter(|_| owner) {
             let text = damaged(why);
-            self.tell_notice(id, &text);
+            self.send_notice(id, &text);
         }
     }
 
-    fn tell_owners_sometimes(&mut self, text: &str) {
+    fn notify_owners_sometimes(&mut self, text: &str) {
         let now = self.config.clock.monotonic();
         if self.trouble.told.is_some_and(|told| now.saturating_sub(told) < TOLD_EVERY) {
             return;
         }
         self.trouble.told = Some(now);
-        self.tell_owners(text);
+        self.notify_owners(text);
     }
 
-    fn tell_owners(&mut self, text: &str) {
+    fn notify_owners(&mut self, text: &str) {
         let here = self.clients.values().filter(|client| client.is_ready());
         let owners = here.filter(|client| client.tier() == Tier::Owner);
         for id in owners.map(|client| client.id).collect::<Vec<_>>() {
-            self.tell_notice(id, text);
+            self.send_notice(id, text);
         }
     }
 
-    fn tell_notice(&mut self, id: ClientId, text: &str) {
+    fn send_notice(&mut self, id: ClientId, text: &str) {
         let Some(nick) = self.client(id).map(|client| client.name().to_owned()) else { return };
         let now = self.now();
         let notice = Outgoing::new(&self.config.name, "NOTICE", &[&nick], Some(text)).at(now);
-        self.tell_marked(id, &notice, Mark::default());
+        self.send_marked(id, &notice, Mark::default());
     }
 }
 

@@ -1,7 +1,9 @@
 //! Marks of what was read that wait to be kept. While the disk is full they wait for long, so there
 //! is a bound.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use gangline_os::clock::UnixMicros;
 
 use super::store::{MARKS_MAX, ReadMark};
 
@@ -11,10 +13,15 @@ mod tests;
 /// Marks that wait at most: each that is kept may be forgotten for another one.
 pub const UNKEPT_MAX: usize = 2 * MARKS_MAX;
 
+/// Party, nick and place.
+type Key = (String, String, String);
+
 /// The newest mark of each party, nick and place; of more than [`UNKEPT_MAX`] the newest ones.
 #[derive(Debug, Default)]
 pub struct UnkeptMarks {
-    marks: BTreeMap<(String, String, String), ReadMark>,
+    marks: BTreeMap<Key, ReadMark>,
+    /// The same by their age: in a storm of strangers each mark makes the oldest one go.
+    ages: BTreeSet<(UnixMicros, Key)>,
 }
 
 impl UnkeptMarks {
@@ -22,12 +29,15 @@ impl UnkeptMarks {
     /// there are too many; what it says was read is shown again.
     pub fn add(&mut self, mark: ReadMark) {
         let key = (mark.party.key(), mark.nick.clone(), mark.place.clone());
-        self.marks.insert(key, mark);
-        if self.marks.len() > UNKEPT_MAX {
-            let oldest = self.marks.iter().min_by_key(|(_, mark)| mark.at);
-            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-                self.marks.remove(&oldest);
-            }
+        let at = mark.at;
+        if let Some(before) = self.marks.insert(key.clone(), mark) {
+            self.ages.remove(&(before.at, key.clone()));
+        }
+        self.ages.insert((at, key));
+        if self.marks.len() > UNKEPT_MAX
+            && let Some((_, oldest)) = self.ages.pop_first()
+        {
+            self.marks.remove(&oldest);
         }
     }
 
@@ -44,11 +54,13 @@ impl UnkeptMarks {
 
     /// Forgets all: they are kept.
     pub fn clear(&mut self) {
+        self.ages.clear();
         self.marks.clear();
     }
 
     /// Takes all out.
     pub fn take(&mut self) -> Vec<ReadMark> {
+        self.ages.clear();
         std::mem::take(&mut self.marks).into_values().collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of long paths. That Linux reaches them is tested with bells and sockets.
+//! Tests of long paths. That Linux reaches them is tested with datagram and stream sockets.
 
 use super::*;
 

@@ -105,5 +105,5 @@ fn names_stay_in_their_folder() {
     }
     assert_eq!(paths.agent_lock("ada"), Path::new("/s/agents/ada/lock"));
     assert_eq!(paths.hub_lock(), Path::new("/s/hub.lock"));
-    assert_eq!(paths.doorbell("hub"), Path::new("/s/bells/hub.bell"));
+    assert_eq!(paths.change_notice("hub"), Path::new("/s/bells/hub.bell"));
 }

@@ -1,4 +1,4 @@
-//! A child that runs: its pipes, its exit, and the ladder that ends its whole group.
+//! A child that runs: its pipes, its exit, and the kill policy by which its whole group ends.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -43,9 +43,9 @@ impl From<ExitStatus> for Exit {
     }
 }
 
-/// The patience of [`Child::end`], rung by rung.
+/// How long [`Child::end`] waits before each signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ladder {
+pub struct KillPolicy {
     /// From closing its input to TERM.
     pub term_after: Duration,
     /// From TERM to KILL.
@@ -85,7 +85,7 @@ impl Child {
     }
 
     /// Returns its input when it is piped and was not taken. Whoever takes it has to drop it before
-    /// [`Child::end`], or the first rung does nothing.
+    /// [`Child::end`], or the first step does nothing.
     pub fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.stdin.take()
     }
@@ -154,7 +154,7 @@ impl Child {
     }
 
     /// Returns the pids of the group that still run, the child's own among them. A process that
-    /// left the group (by `setsid`) is not found: see [`crate::mark::sweep`]. Off Linux it is the
+    /// left the group (by `setsid`) is not found: see [`crate::run_id::sweep`]. Off Linux it is the
     /// child's pid alone, as long as the group has any member.
     #[must_use]
     pub fn group_members(&self) -> Vec<u32> {
@@ -178,18 +178,18 @@ impl Child {
 
     /// Ends the child and its whole group: closes its input, then TERM to the group, then KILL.
     ///
-    /// Goes on to the next rung when the time of one is over, and from the first to TERM at once
+    /// Goes on to the next step when the time of one is over, and from the first to TERM at once
     /// when only the child has ended and others of its group have not. Returns when the child has
     /// ended and no member of the group runs; after KILL it waits five seconds at most.
     ///
-    /// Cancel-safe: yes; another call begins with the first rung again.
-    pub async fn end(&mut self, ladder: &Ladder) -> Exit {
+    /// Cancel-safe: yes; another call begins with the first step again.
+    pub async fn end(&mut self, policy: &KillPolicy) -> Exit {
         drop(self.stdin.take());
-        let _ = timeout(ladder.term_after, self.wait()).await;
+        let _ = timeout(policy.term_after, self.wait()).await;
         if !self.all_gone() {
             self.send(Signal::Term);
             self.send(Signal::Cont);
-            let _ = timeout(ladder.kill_after, self.gone()).await;
+            let _ = timeout(policy.kill_after, self.gone()).await;
         }
         if !self.all_gone() {
             self.send(Signal::Kill);

@@ -7,12 +7,12 @@
 )]
 
 mod failpoint;
-mod ladder;
+mod kill_policy;
 mod listen;
 mod lock;
-mod mark;
 mod peer;
 mod process;
 mod roles;
+mod run_id;
 mod signals;
 mod support;

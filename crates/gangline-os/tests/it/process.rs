@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gangline_os::doorbell::Doorbell;
+use gangline_os::change_notice::ChangeNotice;
 use gangline_os::lock::FileLock;
 use gangline_os::proc;
 use gangline_os::process::{Exit, Group, Output, Signal, Spawn, Stdin, reap_adopted};
@@ -46,7 +46,7 @@ async fn a_child_has_its_three_streams_and_no_other_descriptor_of_ours() {
 
     let folder = tempfile::tempdir().unwrap();
     let _lock = FileLock::try_take(&folder.path().join("lock"), "").unwrap();
-    let _bell = Doorbell::bind(&folder.path().join("bell")).unwrap();
+    let _notices = ChangeNotice::bind(&folder.path().join("bell")).unwrap();
     let _file = fs::File::create(folder.path().join("file")).unwrap();
     let _listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut other = start(sh("read -r line"));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use gangline_os::lock::{FileLock, LockError};
 use gangline_os::process::{self, become_subreaper, detach_session, reap_adopted};
 use gangline_os::signals::{Requests, Signals};
-use gangline_os::{failpoint, mark};
+use gangline_os::{failpoint, run_id};
 
 use crate::support::{ROLE, line, output, sh, start, until};
 
@@ -104,8 +104,8 @@ async fn reap() {
 async fn sweep() {
     let installation = argument("INSTALLATION");
     let us = std::process::id();
-    assert!(mark::marked_processes(&installation).iter().all(|marked| marked.pid != us));
-    let kept = |marked: &mark::Marked| marked.mark.installation != installation;
-    let report = mark::sweep(kept, Duration::from_secs(10)).await;
+    assert!(run_id::run_processes(&installation).iter().all(|found| found.pid != us));
+    let kept = |found: &run_id::RunProcess| found.run_id.installation != installation;
+    let report = run_id::sweep(kept, Duration::from_secs(10)).await;
     eprintln!("{} {} {}", report.ended.len(), report.killed.len(), report.left.len());
 }

@@ -17,7 +17,7 @@ async fn each_request_to_stop_is_told_and_none_ends_the_process() {
 }
 
 #[tokio::test]
-async fn each_request_to_a_keeper_is_told_apart() {
+async fn each_request_to_the_lock_holder_is_told_apart() {
     let mut child = start(role("hear-requests", &[]));
     let mut lines = errors(&mut child);
     assert_eq!(line(&mut lines).await, "ready");

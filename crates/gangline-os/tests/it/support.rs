@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use gangline_os::clock::{Clock, SystemClock};
 use gangline_os::lines::{Line, LineReader};
-use gangline_os::mark::RunMark;
 use gangline_os::proc;
 use gangline_os::process::{Child, Group, Output, Signal, Spawn, Stdin, base_env, spawn};
+use gangline_os::run_id::RunId;
 use tokio::io::AsyncRead;
 use tokio::time::{sleep, timeout};
 
@@ -46,8 +46,8 @@ pub(crate) fn role(name: &str, env: &[(&str, &str)]) -> Spawn {
     spec
 }
 
-pub(crate) fn marked(mut spec: Spawn, mark: &RunMark) -> Spawn {
-    spec.env.push(mark.variable());
+pub(crate) fn with_run_id(mut spec: Spawn, run_id: &RunId) -> Spawn {
+    spec.env.push(run_id.variable());
     spec
 }
 

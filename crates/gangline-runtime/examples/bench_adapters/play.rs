@@ -57,11 +57,11 @@ pub(super) fn play(wire: Wire, show: &Show) -> Outcome<()> {
         }
         Show::Word(_) => Payload::of(""),
     };
-    let mut bell = match show {
+    let mut signal = match show {
         Show::Word(port) if *port != 0 => {
-            let bell = TcpStream::connect(("127.0.0.1", *port))?;
-            bell.set_nodelay(true)?;
-            Some(bell)
+            let signal = TcpStream::connect(("127.0.0.1", *port))?;
+            signal.set_nodelay(true)?;
+            Some(signal)
         }
         _ => None,
     };
@@ -72,8 +72,8 @@ pub(super) fn play(wire: Wire, show: &Show) -> Outcome<()> {
             Heard::Nothing => {}
             Heard::Answer(answer) => write(&mut stdout, &[answer])?,
             Heard::Prompt(Turn { name, begin, end }) => {
-                if let Some(bell) = &mut bell {
-                    bell.write_all(b"!")?;
+                if let Some(signal) = &mut signal {
+                    signal.write_all(b"!")?;
                 }
                 write(&mut stdout, &begin)?;
                 match show {

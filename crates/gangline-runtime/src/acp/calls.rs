@@ -61,7 +61,7 @@ impl Calls {
     }
 
     /// Takes what is told of a call, and returns what is new of it.
-    pub(super) fn told(&mut self, mut patch: Patch) -> Vec<News> {
+    pub(super) fn update(&mut self, mut patch: Patch) -> Vec<News> {
         let input = patch.raw_input.take();
         let Some(call) = self.entry(&patch) else { return Vec::new() };
         // What stands in a question is about the call, and nothing of what came of it.

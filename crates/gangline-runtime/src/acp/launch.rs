@@ -7,8 +7,8 @@ use std::{ffi::OsString, path::PathBuf, sync::Arc};
 use gangline_core::TurnId;
 use gangline_os::{
     fsio,
-    mark::{RUN_MARK, RunMark},
     process::{Group, Output, Spawn, Stdin},
+    run_id::{RUN_ID, RunId},
 };
 use tokio::sync::watch;
 
@@ -38,7 +38,7 @@ const SOCKET_FOLDER: &str = "mcp";
 pub(super) struct Launch {
     pub(super) spawn: Spawn,
     /// By which its descendants are found again.
-    pub(super) mark: Option<RunMark>,
+    pub(super) run_id: Option<RunId>,
     /// Servers to offer in the request that opens the session, without the daemon's own.
     pub(super) servers: Vec<McpServer>,
     pub(super) own: Own,
@@ -100,7 +100,7 @@ pub(super) fn prepare(
     given.set("TMPDIR", options.tmp_dir.display().to_string());
     fields.model_env.give(options, &mut given);
     (recipe.prepare)(&Wanted { options, servers: &servers }, &mut given)?;
-    let mark = given.env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
+    let run_id = given.env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
     let (program, mut args) = command(recipe, options)?;
     args.extend(given.args.into_iter().map(OsString::from));
     let spawn = Spawn {
@@ -117,7 +117,7 @@ pub(super) fn prepare(
         Introduction::FirstPrompt => options.system_prompt.clone(),
         Introduction::Recipe => String::new(),
     };
-    Ok(Launch { spawn, mark, servers, own, introduction, tools, notices })
+    Ok(Launch { spawn, run_id, servers, own, introduction, tools, notices })
 }
 
 impl Launch {
@@ -150,7 +150,7 @@ impl Launch {
             name,
             protocol: session,
             spawn: self.spawn,
-            mark: self.mark,
+            run_id: self.run_id,
             session: options.resume.clone(),
             login: Sign::Asking,
             notices: self.notices,

@@ -15,7 +15,7 @@ use tokio::{sync::watch, time};
 use super::{launch, recipe::Recipe, wire};
 use crate::{
     SessionFilter, SessionHandle, SessionId, StartOptions, ToolCall, ToolHost, ToolSpec,
-    program::{SHORT_LADDER, pipes::Pipes},
+    program::{SHORT_KILL_POLICY, pipes::Pipes},
 };
 
 /// Start and both answers.
@@ -72,7 +72,7 @@ pub(super) async fn list(
 }
 
 async fn end(child: &mut Child, pipes: &mut Pipes) {
-    let ending = child.end(&SHORT_LADDER);
+    let ending = child.end(&SHORT_KILL_POLICY);
     tokio::pin!(ending);
     loop {
         tokio::select! {

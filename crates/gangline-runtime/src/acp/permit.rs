@@ -4,7 +4,7 @@
 //! own words. So a kind decides wherever there is one; a title is believed only for calls that the
 //! program itself calls "other", which is what it does with tools of a server.
 
-use gangline_core::permission::{self, Permissions, Verdict};
+use gangline_core::permission::{self, Permissions, Permit};
 
 use super::calls::Call;
 use crate::{
@@ -86,29 +86,27 @@ impl Gate {
     }
 
     /// Returns what is to be done about a call.
-    pub(super) fn verdict(&self, call: &Call) -> Verdict {
-        let verdict = match self.origin(call) {
-            Origin::Host(_) => Verdict::Allow,
+    pub(super) fn permit(&self, call: &Call) -> Permit {
+        let permit = match self.origin(call) {
+            Origin::Host(_) => Permit::Allow,
             Origin::Named(name) => {
-                self.reading.verdict_of_unknown(&name, (&call.input, &call.places))
+                self.reading.permit_of_unknown(&name, (&call.input, &call.places))
             }
         };
-        match (verdict, self.mode_of()) {
+        match (permit, self.mode_of()) {
             // Nobody knows that the question is about the call for which it stands.
-            (Verdict::Allow, Permissions::Ask) if call.presumed => Verdict::Ask,
-            (Verdict::Allow, Permissions::Allowlist) if call.presumed => {
-                Verdict::Deny(NOT_NAMED.to_owned())
+            (Permit::Allow, Permissions::Ask) if call.presumed => Permit::Ask,
+            (Permit::Allow, Permissions::Allowlist) if call.presumed => {
+                Permit::Deny(NOT_NAMED.to_owned())
             }
-            (verdict, _) => verdict,
+            (permit, _) => permit,
         }
     }
 
     /// Returns whether a program that runs the call without a question breaks the agent's rules:
     /// it changes something, and our rules do not let it run.
     pub(super) fn asks_about(&self, call: &Call) -> bool {
-        self.asks()
-            && CHANGING.contains(&call.kind.as_str())
-            && self.verdict(call) != Verdict::Allow
+        self.asks() && CHANGING.contains(&call.kind.as_str()) && self.permit(call) != Permit::Allow
     }
 
     /// Returns the name by which the rest of the daemon knows the tool.
@@ -138,16 +136,16 @@ impl Gate {
     /// Returns how much is permitted, as a rank.
     fn freedom(&self, origin: &Origin) -> u8 {
         match self.of(origin) {
-            Verdict::Deny(_) => 0,
-            Verdict::Ask => 1,
-            Verdict::Allow => 2,
+            Permit::Deny(_) => 0,
+            Permit::Ask => 1,
+            Permit::Allow => 2,
         }
     }
 
-    fn of(&self, origin: &Origin) -> Verdict {
+    fn of(&self, origin: &Origin) -> Permit {
         match origin {
-            Origin::Host(_) => Verdict::Allow,
-            Origin::Named(name) => self.reading.policy().verdict(name),
+            Origin::Host(_) => Permit::Allow,
+            Origin::Named(name) => self.reading.policy().permit(name),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One session with a program: opening it, turns, orders between turns, questions.
 //!
-//! Pure: lines and wishes go in, [`Act`]s come out. Never more than one prompt is under way:
+//! Pure: lines and requests go in, [`Action`]s come out. Never more than one prompt is under way:
 //! programs differ widely in what they do with a second one. Start at [`Session::line`].
 
 use std::{
@@ -24,7 +24,7 @@ use super::{
     wire::{self, Line, Refusal},
 };
 use crate::{
-    McpServer, Prompt, RuntimeEvent, SessionId, TurnResult, Verdict,
+    ApprovalReply, McpServer, Prompt, RuntimeEvent, SessionId, TurnResult,
     program::protocol::{self, Now, Odd, Protocol},
 };
 
@@ -42,7 +42,7 @@ mod turn;
 const ALIVE_EVERY: Duration = Duration::from_secs(1);
 
 /// What is to be done; no tool of the daemon is called over the pipe.
-pub(super) type Act = protocol::Act<Infallible>;
+pub(super) type Action = protocol::Action<Infallible>;
 
 /// What a session is told about at its start.
 pub(super) struct Setup {
@@ -112,7 +112,7 @@ pub(super) struct Session {
     counted: Counted,
     context: Context,
     last_alive: Duration,
-    out: Vec<Act>,
+    out: Vec<Action>,
 }
 
 impl Session {
@@ -162,12 +162,12 @@ impl Protocol for Session {
         self.turn.is_some() || self.waiting.is_some()
     }
 
-    fn hello(&mut self) -> Vec<Act> {
+    fn hello(&mut self) -> Vec<Action> {
         self.greet();
         self.done()
     }
 
-    fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
+    fn prompt(&mut self, prompt: Prompt) -> Vec<Action> {
         self.waiting = Some(prompt);
         if self.stage == Stage::LoggedOut {
             // Somebody may have logged in meanwhile.
@@ -177,13 +177,13 @@ impl Protocol for Session {
         self.done()
     }
 
-    fn interrupt(&mut self) -> Vec<Act> {
+    fn interrupt(&mut self) -> Vec<Action> {
         if let Some(prompt) = self.waiting.take() {
             if self.order == Some(Order::Compact) {
                 // It stands in the way of every prompt.
                 self.cancel();
             }
-            self.out.push(Act::Free);
+            self.out.push(Action::Free);
             let result = TurnResult::Interrupted;
             self.tell(RuntimeEvent::Finished { turn: prompt.turn, result });
         }
@@ -197,20 +197,20 @@ impl Protocol for Session {
         self.done()
     }
 
-    fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
-        self.answer_ask(verdict);
+    fn decide(&mut self, reply: &ApprovalReply) -> Vec<Action> {
+        self.answer_ask(reply);
         self.done()
     }
 
-    fn set_model(&mut self, model: &str) -> Vec<Act> {
+    fn set_model(&mut self, model: &str) -> Vec<Action> {
         self.order(Order::Model(named(self.setup.names, model.to_owned())))
     }
 
-    fn compact(&mut self) -> Vec<Act> {
+    fn compact(&mut self) -> Vec<Action> {
         self.order(Order::Compact)
     }
 
-    fn clear(&mut self) -> Vec<Act> {
+    fn clear(&mut self) -> Vec<Action> {
         self.order(Order::Clear)
     }
 
@@ -218,33 +218,33 @@ impl Protocol for Session {
         self.held.is_some()
     }
 
-    fn let_go(&mut self) -> Vec<Act> {
+    fn let_go(&mut self) -> Vec<Action> {
         if let Some(end) = self.held.take() {
             self.end_turn(Ok(end));
         }
         self.done()
     }
 
-    fn try_again(&mut self) -> Vec<Act> {
+    fn try_again(&mut self) -> Vec<Action> {
         if self.stage == Stage::LoggedOut {
             self.open();
         }
         self.done()
     }
 
-    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Act>, Odd> {
+    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Action>, Odd> {
         let line = wire::decode(line)?;
         let open = self.turn.as_ref().map(|turn| turn.id);
-        let mut acts = self.line(line);
-        if acts.iter().any(|act| matches!(act, Act::Tell(_))) {
+        let mut actions = self.line(line);
+        if actions.iter().any(|action| matches!(action, Action::Report(_))) {
             self.last_alive = now.mono;
         } else {
-            acts.splice(0..0, self.alive(open, now));
+            actions.splice(0..0, self.alive(open, now));
         }
-        Ok(acts)
+        Ok(actions)
     }
 
-    fn sign_of_life(&mut self, now: Now) -> Vec<Act> {
+    fn sign_of_life(&mut self, now: Now) -> Vec<Action> {
         let open = self.turn.as_ref().map(|turn| turn.id);
         self.alive(open, now).into_iter().collect()
     }
@@ -256,7 +256,7 @@ impl Protocol for Session {
 
 impl Session {
     /// Takes one line.
-    pub(super) fn line(&mut self, line: Line) -> Vec<Act> {
+    pub(super) fn line(&mut self, line: Line) -> Vec<Action> {
         match line {
             Line::Answer { id, outcome } => match self.sent.remove(&id) {
                 Some(sent) => self.answered(sent, outcome),
@@ -289,17 +289,17 @@ impl Session {
         self.cancel();
     }
 
-    fn order(&mut self, order: Order) -> Vec<Act> {
+    fn order(&mut self, order: Order) -> Vec<Action> {
         self.orders.push_back(order);
         self.go_on();
         self.done()
     }
 
     /// Every line is a sign of life of the turn, whatever it says; one a second is told.
-    fn alive(&mut self, open: Option<TurnId>, now: Now) -> Option<Act> {
+    fn alive(&mut self, open: Option<TurnId>, now: Now) -> Option<Action> {
         let turn = open.filter(|_| now.mono.saturating_sub(self.last_alive) >= ALIVE_EVERY)?;
         self.last_alive = now.mono;
-        Some(Act::Tell(RuntimeEvent::Alive { turn }))
+        Some(Action::Report(RuntimeEvent::Alive { turn }))
     }
 
     fn answered(&mut self, sent: Sent, outcome: Result<Value, Refusal>) {
@@ -367,7 +367,7 @@ impl Session {
     }
 
     fn tell(&mut self, event: RuntimeEvent) {
-        self.out.push(Act::Tell(event));
+        self.out.push(Action::Report(event));
     }
 
     fn notice(&mut self, text: String) {
@@ -375,10 +375,10 @@ impl Session {
     }
 
     fn write(&mut self, line: String) {
-        self.out.push(Act::Write(line));
+        self.out.push(Action::Write(line));
     }
 
-    fn done(&mut self) -> Vec<Act> {
+    fn done(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.out)
     }
 }

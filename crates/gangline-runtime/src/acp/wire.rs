@@ -36,7 +36,7 @@ impl Refusal {
     /// "Internal error", and the reason is beside it.
     pub(super) fn words(&self) -> String {
         let mut found = Vec::new();
-        telling(&self.data, DEPTH, &mut found);
+        texts_in(&self.data, DEPTH, &mut found);
         let mut words = self.message.clone();
         for text in found {
             if !words.contains(text) {
@@ -49,12 +49,12 @@ impl Refusal {
 }
 
 /// Collects the words for people in the data of an error.
-fn telling<'a>(data: &'a Value, depth: u32, found: &mut Vec<&'a str>) {
+fn texts_in<'a>(data: &'a Value, depth: u32, found: &mut Vec<&'a str>) {
     match data {
         Value::String(text) if !text.trim().is_empty() => found.push(text.trim()),
         Value::Object(fields) if depth > 0 => {
             for field in TELLING.iter().filter_map(|name| fields.get(*name)) {
-                telling(field, depth - 1, found);
+                texts_in(field, depth - 1, found);
             }
         }
         _ => {}

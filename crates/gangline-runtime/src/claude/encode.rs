@@ -3,7 +3,7 @@
 //! Each function returns one line with its line end. A line that the program cannot read ends it,
 //! so nothing else writes to it.
 
-use gangline_core::permission::Verdict;
+use gangline_core::permission::Permit;
 use serde_json::{Value, json};
 
 /// When a text is taken up.
@@ -90,11 +90,11 @@ pub(super) fn deny(reason: &str) -> Value {
 
 /// The word of a rule on a call that is about to run; it counts for tools, too, that the program
 /// would not have asked about.
-pub(super) fn before_tool(verdict: &Verdict) -> Value {
-    let (decision, reason) = match verdict {
-        Verdict::Allow => ("allow", "allowed by the agent's permissions"),
-        Verdict::Ask => ("ask", "a human is asked"),
-        Verdict::Deny(reason) => ("deny", reason.as_str()),
+pub(super) fn before_tool(permit: &Permit) -> Value {
+    let (decision, reason) = match permit {
+        Permit::Allow => ("allow", "allowed by the agent's permissions"),
+        Permit::Ask => ("ask", "a human is asked"),
+        Permit::Deny(reason) => ("deny", reason.as_str()),
     };
     json!({"hookSpecificOutput": {
         "hookEventName": "PreToolUse",

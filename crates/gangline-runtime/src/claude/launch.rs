@@ -11,8 +11,8 @@ use std::{
 
 use gangline_os::{
     fsio,
-    mark::{RUN_MARK, RunMark},
     process::{Group, Output, Spawn, Stdin},
+    run_id::{RUN_ID, RunId},
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -89,7 +89,7 @@ pub(super) struct Launch {
     pub(super) spawn: Spawn,
     pub(super) session: SessionId,
     /// By which its descendants are found again.
-    pub(super) mark: Option<RunMark>,
+    pub(super) run_id: Option<RunId>,
     pub(super) login: Login,
     /// What the operator should know before anything else.
     pub(super) notice: Option<String>,
@@ -140,8 +140,8 @@ pub(super) fn again(options: &StartOptions) -> Result<Launch, String> {
         stderr: Output::Piped,
         group: Group::New,
     };
-    let mark = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
-    Ok(Launch { spawn, session, mark, login, notice })
+    let run_id = env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
+    Ok(Launch { spawn, session, run_id, login, notice })
 }
 
 impl Launch {
@@ -164,7 +164,7 @@ impl Launch {
             name: NAME,
             protocol: Turns::new(setup),
             spawn: self.spawn,
-            mark: self.mark,
+            run_id: self.run_id,
             session: Some(self.session),
             login: Sign::Files(self.login.files()),
             notices: self.notice.into_iter().collect(),

@@ -1,9 +1,10 @@
 //! The daemon's tools as a tool server that the program speaks to over its own pipe.
 
+use gangline_mcp::rpc;
+pub(super) use gangline_mcp::rpc::called;
 use serde_json::{Value, json};
 
-pub(super) use crate::toolserver::rpc::called;
-use crate::{ToolSpec, toolserver::rpc};
+use crate::ToolSpec;
 
 /// What is to be done about a message of the client.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use gangline_os::{
     clock::{self, SharedClock},
-    mark::RunMark,
+    run_id::RunId,
     task::TaskGroup,
 };
 
@@ -37,7 +37,7 @@ pub(super) struct PerTurn {
     session: SessionId,
     /// For a login that was refused.
     login: Watch,
-    mark: Option<RunMark>,
+    run_id: Option<RunId>,
     notice: Option<String>,
     port: SessionPort,
     clock: SharedClock,
@@ -73,13 +73,13 @@ enum Step {
 impl PerTurn {
     /// Takes over what `launch` has found out; its process is not started.
     pub(super) fn new(options: StartOptions, launch: Launch, port: SessionPort) -> Self {
-        let Launch { session, mark, login, notice, .. } = launch;
+        let Launch { session, run_id, login, notice, .. } = launch;
         port.begins_as(Some(session.clone()));
         Self {
             options,
             session,
             login: Watch::of(Sign::Files(login.files())),
-            mark,
+            run_id,
             notice,
             port,
             clock: clock::system(),
@@ -94,7 +94,7 @@ impl PerTurn {
         }
         self.port.tell(RuntimeEvent::Ready { session: self.session.clone() }).await;
         let code = self.serve().await;
-        program::sweep(NAME, self.mark.as_ref()).await;
+        program::sweep(NAME, self.run_id.as_ref()).await;
         self.port.tell(RuntimeEvent::Exited { code }).await;
     }
 
@@ -189,7 +189,7 @@ impl PerTurn {
         options.resume = Some(self.session.clone());
         options.initial_prompt = None;
         // What commands left running is ended with the session, not with the turn.
-        let launch = Launch { mark: None, notice: None, ..launch::again(&options)? };
+        let launch = Launch { run_id: None, notice: None, ..launch::again(&options)? };
         let (mut session, port) = session::pair(NAME, &options, CAN);
         let worker = launch.start(&options, port)?;
         self.port.child(session.handle.borrow().pid);
@@ -221,9 +221,9 @@ impl PerTurn {
                     continue;
                 }
                 Step::Due => {
-                    // Its group dies with it when it is dropped; what left the group by its mark.
+                    // Its group dies with it when it is dropped; what left the group by its run id.
                     tracing::error!("the process of a turn does not end; it is killed");
-                    program::sweep(NAME, self.mark.as_ref()).await;
+                    program::sweep(NAME, self.run_id.as_ref()).await;
                     RuntimeEvent::Exited { code: -1 }
                 }
                 Step::Event(event) => event.unwrap_or(RuntimeEvent::Exited { code: -1 }),

@@ -1,6 +1,6 @@
 //! Who may use which tool, and what our own tools are called.
 
-use gangline_core::permission::Verdict;
+use gangline_core::permission::Permit;
 use serde_json::Value;
 
 use crate::reading::Reading;
@@ -45,13 +45,13 @@ impl Gate {
     }
 
     /// Returns what is to be done about a call, by the program's name of the tool.
-    pub(super) fn verdict(&self, tool: &str, input: &Value) -> Verdict {
-        if self.is_free(tool) { Verdict::Allow } else { self.reading.verdict(tool, input) }
+    pub(super) fn permit(&self, tool: &str, input: &Value) -> Permit {
+        if self.is_free(tool) { Permit::Allow } else { self.reading.permit(tool, input) }
     }
 
     /// Returns whether a tool runs unasked: whatever it is called with, unless that is closed.
     pub(super) fn always_allows(&self, tool: &str) -> bool {
-        let allowed = || self.reading.policy().verdict(tool) == Verdict::Allow;
+        let allowed = || self.reading.policy().permit(tool) == Permit::Allow;
         self.is_free(tool) || (allowed() && !self.reading.looks_at_arguments(tool))
     }
 

@@ -3,7 +3,7 @@
 //! The program works on one thing after the other. Such a *run* begins when a text of ours is
 //! started, or, when none was, with the model's first words; it ends with a result. Results are
 //! never counted: one may end two prompts, and some belong to nobody's prompt. Pure: lines and
-//! wishes go in, [`Act`]s come out. Start at [`Turns::line`].
+//! requests go in, [`Action`]s come out. Start at [`Turns::line`].
 
 use std::{collections::HashMap, time::Duration};
 
@@ -16,10 +16,10 @@ use super::{
     encode::{self, Place},
     mcp,
     permit::Gate,
-    verdict::Asked,
+    turn_result::Asked,
 };
 use crate::{
-    Prompt, RuntimeEvent, SessionId, ToolSpec, TurnResult, Verdict,
+    ApprovalReply, Prompt, RuntimeEvent, SessionId, ToolSpec, TurnResult,
     program::protocol::{self, Now, Odd, Protocol},
 };
 
@@ -44,7 +44,7 @@ pub(super) struct Caller {
     pub(super) rpc: Value,
 }
 
-pub(super) type Act = protocol::Act<Caller>;
+pub(super) type Action = protocol::Action<Caller>;
 
 /// What a session is told about at its start.
 pub(super) struct Setup {
@@ -75,7 +75,7 @@ pub(super) struct Turns {
     cost: Option<f64>,
     ready: bool,
     compacting: bool,
-    out: Vec<Act>,
+    out: Vec<Action>,
 }
 
 impl Turns {
@@ -116,14 +116,14 @@ impl Protocol for Turns {
         self.ready
     }
 
-    fn hello(&mut self) -> Vec<Act> {
+    fn hello(&mut self) -> Vec<Action> {
         let server = [self.setup.gate.server()];
         let servers: &[&str] = if self.setup.tools.is_empty() { &[] } else { &server };
         self.request(Sent::Initialize, &encode::initialize(servers));
         self.done()
     }
 
-    fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
+    fn prompt(&mut self, prompt: Prompt) -> Vec<Action> {
         let uuid = as_uuid(&prompt.uuid);
         self.turn = Some(Turn {
             id: prompt.turn,
@@ -146,7 +146,7 @@ impl Protocol for Turns {
         self.done()
     }
 
-    fn steer(&mut self, prompt: Prompt) -> Vec<Act> {
+    fn steer(&mut self, prompt: Prompt) -> Vec<Action> {
         let uuid = as_uuid(&prompt.uuid);
         if let Some(turn) = &mut self.turn {
             turn.waiting.push(uuid.clone());
@@ -161,10 +161,10 @@ impl Protocol for Turns {
         self.done()
     }
 
-    fn adopt(&mut self, id: TurnId) -> Vec<Act> {
+    fn adopt(&mut self, id: TurnId) -> Vec<Action> {
         let Some(bundle) = self.bundle.take() else {
             if self.turn.is_none() {
-                self.out.push(Act::Free);
+                self.out.push(Action::Free);
             }
             self.tell(Out::Finished(TurnResult::Completed).of(id));
             return self.done();
@@ -195,7 +195,7 @@ impl Protocol for Turns {
         self.done()
     }
 
-    fn interrupt(&mut self) -> Vec<Act> {
+    fn interrupt(&mut self) -> Vec<Action> {
         if !std::mem::take(&mut self.held).is_empty() {
             let waiting = self.turn.as_ref().map(|turn| turn.waiting.clone());
             waiting.unwrap_or_default().iter().for_each(|uuid| self.withdrawn(uuid));
@@ -222,31 +222,31 @@ impl Protocol for Turns {
         self.done()
     }
 
-    fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
-        self.answer_ask(verdict);
+    fn decide(&mut self, reply: &ApprovalReply) -> Vec<Action> {
+        self.answer_ask(reply);
         self.done()
     }
 
-    fn set_model(&mut self, model: &str) -> Vec<Act> {
+    fn set_model(&mut self, model: &str) -> Vec<Action> {
         let request = json!({"subtype": "set_model", "model": model});
         self.request(Sent::SetModel(model.to_owned()), &request);
         self.done()
     }
 
-    fn compact(&mut self) -> Vec<Act> {
+    fn compact(&mut self) -> Vec<Action> {
         self.order(Order::Compact, "/compact")
     }
 
-    fn clear(&mut self) -> Vec<Act> {
+    fn clear(&mut self) -> Vec<Action> {
         self.order(Order::Clear, "/clear")
     }
 
-    fn sign_of_life(&mut self, now: Now) -> Vec<Act> {
+    fn sign_of_life(&mut self, now: Now) -> Vec<Action> {
         self.alive(now);
         self.done()
     }
 
-    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Act>, Odd> {
+    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Action>, Odd> {
         Ok(self.line(decode::decode(line)?, now))
     }
 
@@ -257,7 +257,7 @@ impl Protocol for Turns {
 
 impl Turns {
     /// Takes one line.
-    pub(super) fn line(&mut self, line: Line, now: Now) -> Vec<Act> {
+    pub(super) fn line(&mut self, line: Line, now: Now) -> Vec<Action> {
         match line {
             Line::Init(init) => self.init(init),
             Line::Assistant(said) => self.assistant(said),
@@ -281,7 +281,7 @@ impl Turns {
         self.sent.values().any(|sent| matches!(sent, Sent::SetModel(_)))
     }
 
-    fn order(&mut self, order: Order, command: &str) -> Vec<Act> {
+    fn order(&mut self, order: Order, command: &str) -> Vec<Action> {
         let uuid = new_uuid();
         self.write(encode::command(command, &uuid));
         self.jobs.push(Job { uuid, order, told: false });
@@ -304,7 +304,7 @@ impl Turns {
         match (owner, &self.turn, &mut self.bundle) {
             (Owner::Turn, Some(turn), _) => {
                 let event = out.of(turn.id);
-                self.out.push(Act::Tell(event));
+                self.out.push(Action::Report(event));
             }
             (Owner::Unasked, _, Some(bundle)) if bundle.held.len() < HELD_MAX => {
                 bundle.held.push(Held::Out(out));
@@ -315,8 +315,7 @@ impl Turns {
 
     fn alive(&mut self, now: Now) {
         let Some(turn) = &self.turn else { return };
-        let told =
-            |act: &Act| matches!(act, Act::Tell(event) if event_turn(event) == Some(turn.id));
+        let told = |action: &Action| matches!(action, Action::Report(event) if event_turn(event) == Some(turn.id));
         let since = self.last_alive.map(|last| now.mono.saturating_sub(last));
         if self.out.iter().any(told) {
             self.last_alive = Some(now.mono);
@@ -335,7 +334,7 @@ impl Turns {
     }
 
     fn tell(&mut self, event: RuntimeEvent) {
-        self.out.push(Act::Tell(event));
+        self.out.push(Action::Report(event));
     }
 
     fn notice(&mut self, text: String) {
@@ -343,10 +342,10 @@ impl Turns {
     }
 
     fn write(&mut self, line: String) {
-        self.out.push(Act::Write(line));
+        self.out.push(Action::Write(line));
     }
 
-    fn done(&mut self) -> Vec<Act> {
+    fn done(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.out)
     }
 }

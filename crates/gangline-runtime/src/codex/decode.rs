@@ -231,7 +231,7 @@ pub(super) fn decode(line: &str) -> Result<Line, Odd> {
 /// first would be to read it twice. Returns `None` for every other line, and for one that is broken.
 fn item_in_front(line: &str) -> Option<Line> {
     #[derive(Deserialize)]
-    struct Told {
+    struct Message {
         #[serde(default)]
         id: Option<Value>,
         params: Part,
@@ -242,7 +242,7 @@ fn item_in_front(line: &str) -> Option<Line> {
         "item/completed" => false,
         _ => return None,
     };
-    let Told { id: None, params: Part { thread_id, turn_id, item } } =
+    let Message { id: None, params: Part { thread_id, turn_id, item } } =
         serde_json::from_str(line).ok()?
     else {
         return None;

@@ -11,8 +11,8 @@ use std::{
 
 use gangline_os::{
     fsio,
-    mark::{RUN_MARK, RunMark},
     process::{Group, Output, Spawn, Stdin},
+    run_id::{RUN_ID, RunId},
 };
 
 use tokio::sync::watch;
@@ -79,7 +79,7 @@ const SETTINGS: [&str; 9] = [
 pub(super) struct Launch {
     pub(super) spawn: Spawn,
     /// By which its descendants are found again.
-    pub(super) mark: Option<RunMark>,
+    pub(super) run_id: Option<RunId>,
     pub(super) login: Login,
     /// What the operator should know before anything else.
     pub(super) notice: Option<String>,
@@ -110,11 +110,11 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
     version::check(spawn.clone(), &WANTED).await?;
     spawn.args.extend(arguments(options));
     spawn.stdin = Stdin::Piped;
-    let mark = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
+    let run_id = env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
     let notice = (options.permissions != Permissions::Bypass && login.has_rules()).then(|| {
         format!("what the files in {}/rules allow runs without being asked about", login.shown())
     });
-    Ok(Launch { spawn, mark, login, notice })
+    Ok(Launch { spawn, run_id, login, notice })
 }
 
 impl Launch {
@@ -131,7 +131,7 @@ impl Launch {
             name: NAME,
             protocol: Turns::new(setup(options, &self.login)),
             spawn: self.spawn,
-            mark: self.mark,
+            run_id: self.run_id,
             session: options.resume.clone(),
             login: Sign::Files(self.login.files()),
             notices: self.notice.into_iter().collect(),

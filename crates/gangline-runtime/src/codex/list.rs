@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     SessionFilter, SessionHandle, SessionId, StartOptions,
-    program::{SHORT_LADDER, pipes::Pipes},
+    program::{SHORT_KILL_POLICY, pipes::Pipes},
 };
 
 /// From the start of the program to its answer.
@@ -44,7 +44,7 @@ pub(super) async fn sessions(
     let mut pipes = Pipes::of(&mut child);
     let answer = time::timeout(WITHIN, ask(&mut pipes, filter)).await;
     pipes.close().await;
-    child.end(&SHORT_LADDER).await;
+    child.end(&SHORT_KILL_POLICY).await;
     let answer =
         answer.map_err(|_| format!("it did not answer within {} s", WITHIN.as_secs()))??;
     let listed = answer.get("data").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Who may use which tool, by the names that the rest of the daemon knows.
 
-use gangline_core::permission::{self, Permissions, Verdict};
+use gangline_core::permission::{self, Permissions, Permit};
 
 use crate::{
     StartOptions,
@@ -44,22 +44,22 @@ impl Gate {
     }
 
     /// Returns what is to be done about a call.
-    pub(super) fn verdict(&self, tool: &str) -> Verdict {
-        self.reading.policy().verdict(tool)
+    pub(super) fn permit(&self, tool: &str) -> Permit {
+        self.reading.policy().permit(tool)
     }
 
     /// Returns what is to be done about a patch: one that would change a closed file is refused in
     /// every mode, and so is one of which nobody knows what it would change.
-    pub(super) fn verdict_of_patch(&self, tool: &str, files: &[&str]) -> Verdict {
+    pub(super) fn permit_of_patch(&self, tool: &str, files: &[&str]) -> Permit {
         if files.is_empty() {
-            return Verdict::Deny(UNNAMED.to_owned());
+            return Permit::Deny(UNNAMED.to_owned());
         }
-        self.reading.verdict_of_paths(tool, files)
+        self.reading.permit_of_paths(tool, files)
     }
 
     /// Returns whether a tool may run unasked: one that cannot be asked about is offered only then.
     pub(super) fn allows(&self, tool: &str) -> bool {
-        self.verdict(tool) == Verdict::Allow
+        self.permit(tool) == Permit::Allow
     }
 
     /// Returns whether everything may run.
@@ -72,7 +72,7 @@ impl Gate {
 mod tests {
     //! Rules.
 
-    use gangline_core::permission::Verdict;
+    use gangline_core::permission::Permit;
 
     use super::{EDIT, Gate, SHELL};
     use crate::{Permissions, codex::thread::tests::options};
@@ -85,7 +85,7 @@ mod tests {
         options.allowed_tools = Vec::new();
         let gate = Gate::of(&options);
         for tool in [SHELL, EDIT] {
-            assert!(matches!(gate.verdict(tool), Verdict::Deny(_)), "{tool}");
+            assert!(matches!(gate.permit(tool), Permit::Deny(_)), "{tool}");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gangline_os::mark::RUN_MARK;
+use gangline_os::run_id::RUN_ID;
 use serde_json::{Map, Value, json};
 
 use super::{SERVER, permit::Gate};
@@ -151,19 +151,19 @@ fn shell(options: &StartOptions) -> Value {
 
 fn servers(options: &StartOptions, tools: &[ToolSpec]) -> Map<String, Value> {
     let gate = Gate::of(options);
-    let mark = options.env.iter().find(|(name, _)| name == RUN_MARK);
+    let run_id = options.env.iter().find(|(name, _)| name == RUN_ID);
     // The daemon's own tools come over the pipe, under their plain names.
     let others = options.mcp_servers.iter().filter(|it| tools.is_empty() || it.key != SERVER);
-    others.map(|server| (server.key.clone(), entry(server, &gate, mark))).collect()
+    others.map(|server| (server.key.clone(), entry(server, &gate, run_id))).collect()
 }
 
-fn entry(server: &McpServer, gate: &Gate, mark: Option<&(String, String)>) -> Value {
+fn entry(server: &McpServer, gate: &Gate, run_id: Option<&(String, String)>) -> Value {
     let mut entry = match &server.place {
         McpPlace::Stdio { command, env } => {
             let (program, args) = command.split_first().unzip();
             let mut env = env.clone();
-            // The program gives a server little of its own environment; the mark must be there.
-            env.extend(mark.cloned());
+            // The program gives a server little of its own environment; the run id must be there.
+            env.extend(run_id.cloned());
             json!({
                 "command": program.cloned().unwrap_or_default(),
                 "args": args.unwrap_or_default(),

@@ -2,7 +2,7 @@
 //!
 //! The program runs one turn at a time on its conversation, and takes a second prompt for an
 //! addition to the first; so a prompt waits here until nothing is under way. A turn is over when
-//! the program says so by its id, and never before. Pure: lines and wishes go in, [`Act`]s come
+//! the program says so by its id, and never before. Pure: lines and requests go in, [`Action`]s come
 //! out. Start at [`Turns::line`].
 
 use std::{
@@ -21,7 +21,7 @@ use super::{
     thread::Thread,
 };
 use crate::{
-    Prompt, RuntimeEvent, SessionId, TurnResult, Verdict,
+    ApprovalReply, Prompt, RuntimeEvent, SessionId, TurnResult,
     program::protocol::{self, Now, Odd, Protocol},
 };
 
@@ -37,7 +37,7 @@ const ALIVE_EVERY: Duration = Duration::from_secs(1);
 const TOLD_MAX: usize = 64;
 
 /// What is to be done; a call is answered by its request's id.
-pub(super) type Act = protocol::Act<Value>;
+pub(super) type Action = protocol::Action<Value>;
 
 /// Whose login the program works with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ enum Login {
     /// The program has said that it has none.
     Missing,
     /// That was told; a new one is seen by a new process only.
-    Told,
+    Reported,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +176,7 @@ pub(super) struct Turns {
     last_alive: Option<Duration>,
     compacting: bool,
     warned: HashSet<String>,
-    out: Vec<Act>,
+    out: Vec<Action>,
 }
 
 impl Turns {
@@ -206,7 +206,7 @@ impl Turns {
 impl Protocol for Turns {
     type Caller = Value;
 
-    fn hello(&mut self) -> Vec<Act> {
+    fn hello(&mut self) -> Vec<Action> {
         self.stage = Stage::Hello;
         self.login = Login::Fine;
         // What an earlier process was asked is answered by nobody.
@@ -216,7 +216,7 @@ impl Protocol for Turns {
         std::mem::take(&mut self.out)
     }
 
-    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Act>, Odd> {
+    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Action>, Odd> {
         Ok(self.line(decode::decode(line)?, now.mono))
     }
 
@@ -232,7 +232,7 @@ impl Protocol for Turns {
         self.stage == Stage::Open
     }
 
-    fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
+    fn prompt(&mut self, prompt: Prompt) -> Vec<Action> {
         self.turn = Some(Turn {
             id: prompt.turn,
             prompt,
@@ -247,7 +247,7 @@ impl Protocol for Turns {
         self.done()
     }
 
-    fn steer(&mut self, prompt: Prompt) -> Vec<Act> {
+    fn steer(&mut self, prompt: Prompt) -> Vec<Action> {
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == prompt.turn) {
             turn.added.push(Added { prompt, sent: false });
         }
@@ -255,7 +255,7 @@ impl Protocol for Turns {
         self.done()
     }
 
-    fn interrupt(&mut self) -> Vec<Act> {
+    fn interrupt(&mut self) -> Vec<Action> {
         match &mut self.turn {
             Some(turn) => {
                 let first = !turn.asked;
@@ -277,27 +277,27 @@ impl Protocol for Turns {
         self.done()
     }
 
-    fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
-        self.answer_ask(verdict);
+    fn decide(&mut self, reply: &ApprovalReply) -> Vec<Action> {
+        self.answer_ask(reply);
         self.done()
     }
 
-    fn set_model(&mut self, model: &str) -> Vec<Act> {
+    fn set_model(&mut self, model: &str) -> Vec<Action> {
         self.setup.model = Some(model.to_owned());
         self.done()
     }
 
-    fn compact(&mut self) -> Vec<Act> {
+    fn compact(&mut self) -> Vec<Action> {
         self.jobs.push_back(Order::Compact);
         self.done()
     }
 
-    fn clear(&mut self) -> Vec<Act> {
+    fn clear(&mut self) -> Vec<Action> {
         self.jobs.push_back(Order::Clear);
         self.done()
     }
 
-    fn sign_of_life(&mut self, now: Now) -> Vec<Act> {
+    fn sign_of_life(&mut self, now: Now) -> Vec<Action> {
         self.alive(now.mono);
         self.done()
     }
@@ -305,7 +305,7 @@ impl Protocol for Turns {
 
 impl Turns {
     /// Takes one line at a monotonic time.
-    pub(super) fn line(&mut self, line: Line, now: Duration) -> Vec<Act> {
+    pub(super) fn line(&mut self, line: Line, now: Duration) -> Vec<Action> {
         match line {
             Line::Response { id, answer } => self.response(id, answer),
             Line::Request { id, request } => self.requested(&id, request),
@@ -382,10 +382,10 @@ impl Turns {
                 let hint = format!("codex is not logged in. {}", self.setup.login);
                 return self.finish(TurnResult::NeedsLogin { hint });
             }
-            Login::Told => {
+            Login::Reported => {
                 // It is sent when the new process is ready.
                 self.stage = Stage::Hello;
-                return self.out.push(Act::Relaunch);
+                return self.out.push(Action::Relaunch);
             }
         }
         let Some(turn) = &mut self.turn else { return };
@@ -407,8 +407,8 @@ impl Turns {
     /// A login was refused: it is looked for until the next prompt.
     fn login_needed(&mut self) {
         if self.setup.credentials == Credentials::OfTheProgram {
-            self.login = Login::Told;
-            self.out.push(Act::WatchLogin);
+            self.login = Login::Reported;
+            self.out.push(Action::WatchLogin);
         }
     }
 
@@ -434,11 +434,11 @@ impl Turns {
     fn alive(&mut self, now: Duration) {
         let Some(turn) = &self.turn else { return };
         let since = self.last_alive.map(|last| now.saturating_sub(last));
-        if self.out.iter().any(|act| matches!(act, Act::Tell(_))) {
+        if self.out.iter().any(|action| matches!(action, Action::Report(_))) {
             self.last_alive = Some(now);
         } else if turn.accepted && since.is_none_or(|since| since >= ALIVE_EVERY) {
             self.last_alive = Some(now);
-            self.out.push(Act::Tell(RuntimeEvent::Alive { turn: turn.id }));
+            self.out.push(Action::Report(RuntimeEvent::Alive { turn: turn.id }));
         }
     }
 
@@ -449,7 +449,7 @@ impl Turns {
     }
 
     fn tell(&mut self, event: RuntimeEvent) {
-        self.out.push(Act::Tell(event));
+        self.out.push(Action::Report(event));
     }
 
     fn notice(&mut self, text: String) {
@@ -465,10 +465,10 @@ impl Turns {
     }
 
     fn write(&mut self, line: String) {
-        self.out.push(Act::Write(line));
+        self.out.push(Action::Write(line));
     }
 
-    fn done(&mut self) -> Vec<Act> {
+    fn done(&mut self) -> Vec<Action> {
         self.advance();
         std::mem::take(&mut self.out)
     }

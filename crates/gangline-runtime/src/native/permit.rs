@@ -12,9 +12,9 @@ use gangline_harness::{Authorization, Authorizer, ToolCall};
 use tokio::sync::oneshot;
 
 use super::events::Events;
-use crate::{Answer, ApprovalAsk, RuntimeEvent, Verdict, reading::Reading};
+use crate::{Answer, ApprovalAsk, ApprovalReply, RuntimeEvent, reading::Reading};
 
-/// Asks through the daemon and waits for the verdict, for as long as it takes.
+/// Asks through the daemon and waits for the reply, for as long as it takes.
 pub(super) struct Permits {
     events: Arc<Events>,
     reading: Reading,
@@ -29,18 +29,18 @@ impl Permits {
 
     /// Returns whether a tool may run at all, asked for or not.
     pub(super) fn may_use(&self, tool: &str) -> bool {
-        match self.reading.policy().verdict(tool) {
-            permission::Verdict::Allow | permission::Verdict::Ask => true,
-            permission::Verdict::Deny(_) => false,
+        match self.reading.policy().permit(tool) {
+            permission::Permit::Allow | permission::Permit::Ask => true,
+            permission::Permit::Deny(_) => false,
         }
     }
 
-    /// Hands a verdict to the call that waits for it; ignores one that nobody waits for.
-    pub(super) fn decide(&self, verdict: Verdict) {
+    /// Hands a reply to the call that waits for it; ignores one that nobody waits for.
+    pub(super) fn decide(&self, reply: ApprovalReply) {
         let waiting =
-            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&verdict.request);
+            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&reply.request);
         if let Some(waiting) = waiting {
-            let _ = waiting.send(verdict.answer);
+            let _ = waiting.send(reply.answer);
         }
     }
 
@@ -94,11 +94,11 @@ impl Authorizer for Permits {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.id.clone());
         // What the model said comes first: then a crash inside the tool finds it recorded.
         self.events.emptied().await;
-        let (verdict, judged) = self.reading.verdict_of_place(&call.name, &call.input);
-        match verdict {
-            permission::Verdict::Allow => allowed(judged),
-            permission::Verdict::Deny(reason) => Authorization::Deny { reason },
-            permission::Verdict::Ask => match self.ask(call).await {
+        let (permit, judged) = self.reading.permit_of_place(&call.name, &call.input);
+        match permit {
+            permission::Permit::Allow => allowed(judged),
+            permission::Permit::Deny(reason) => Authorization::Deny { reason },
+            permission::Permit::Ask => match self.ask(call).await {
                 Authorization::Allow => allowed(judged),
                 other => other,
             },

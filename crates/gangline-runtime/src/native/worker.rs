@@ -168,7 +168,7 @@ impl Worker {
                 None => {}
             },
             Command::Steer(prompt) => self.steer(prompt),
-            Command::Decide(verdict) => self.permits.decide(verdict),
+            Command::Decide(reply) => self.permits.decide(reply),
             Command::SetModel(model) => {
                 self.harness.set_model(&model);
                 self.shared.model_is(&model);
@@ -232,7 +232,7 @@ impl Worker {
     }
 
     async fn pass_on(&self) {
-        self.port.tell_next(|| self.shared.pop()).await;
+        self.port.report_next(|| self.shared.pop()).await;
     }
 
     async fn finish(&mut self, ended: Ended) {

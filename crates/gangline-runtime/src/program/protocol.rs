@@ -1,5 +1,5 @@
 //! What one program's protocol is to the task that owns the program: lines and commands go in,
-//! [`Act`]s come out.
+//! [`Action`]s come out.
 //!
 //! An adapter implements [`Protocol`] for its state of a session, and nothing else of it touches a
 //! process, a pipe or a clock.
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use gangline_core::TurnId;
 
-use crate::{Prompt, RuntimeEvent, ToolCall, Verdict};
+use crate::{ApprovalReply, Prompt, RuntimeEvent, ToolCall};
 
 /// The time of a line.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,9 +21,9 @@ pub(crate) struct Now {
 
 /// What is to be done, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Act<C> {
+pub(crate) enum Action<C> {
     /// Tell the daemon.
-    Tell(RuntimeEvent),
+    Report(RuntimeEvent),
     /// Write a line to the program.
     Write(String),
     /// Run a tool of the daemon; then write [`Protocol::answer`].
@@ -41,7 +41,7 @@ pub(crate) enum Act<C> {
 }
 
 /// What a session with that protocol wants done.
-pub(crate) type Acts<P> = Vec<Act<<P as Protocol>::Caller>>;
+pub(crate) type Actions<P> = Vec<Action<<P as Protocol>::Caller>>;
 
 /// Why a line says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,48 +63,48 @@ pub(crate) trait Protocol: Send + 'static {
     type Caller: Send + 'static;
 
     /// Begins the talk with a process that was just started.
-    fn hello(&mut self) -> Acts<Self>;
+    fn hello(&mut self) -> Actions<Self>;
 
     /// Takes one line.
     ///
     /// # Errors
     /// [`Odd`] says why it means nothing; [`Protocol::sign_of_life`] follows.
-    fn read(&mut self, line: &str, now: Now) -> Result<Acts<Self>, Odd>;
+    fn read(&mut self, line: &str, now: Now) -> Result<Actions<Self>, Odd>;
 
     /// Takes a sign of life that says nothing, such as a line that cannot be read.
-    fn sign_of_life(&mut self, now: Now) -> Acts<Self>;
+    fn sign_of_life(&mut self, now: Now) -> Actions<Self>;
 
     /// Gives a prompt; the caller has made sure that no turn is open.
-    fn prompt(&mut self, prompt: Prompt) -> Acts<Self>;
+    fn prompt(&mut self, prompt: Prompt) -> Actions<Self>;
 
     /// Adds a text to the open turn. When that has just ended, nobody gets it.
-    fn steer(&mut self, _prompt: Prompt) -> Acts<Self> {
+    fn steer(&mut self, _prompt: Prompt) -> Actions<Self> {
         Vec::new()
     }
 
     /// Makes the turn that began unasked this one. Without such a turn it is over at once: whoever
     /// adopted it waits for an end.
-    fn adopt(&mut self, _turn: TurnId) -> Acts<Self> {
+    fn adopt(&mut self, _turn: TurnId) -> Actions<Self> {
         Vec::new()
     }
 
     /// Asks for the end of what is under way. A prompt that was not begun is taken back.
-    fn interrupt(&mut self) -> Acts<Self>;
+    fn interrupt(&mut self) -> Actions<Self>;
 
     /// Answers an approval; nothing happens when nobody waits for it.
-    fn decide(&mut self, verdict: &Verdict) -> Acts<Self>;
+    fn decide(&mut self, reply: &ApprovalReply) -> Actions<Self>;
 
     /// Changes the model from the next turn on.
-    fn set_model(&mut self, model: &str) -> Acts<Self>;
+    fn set_model(&mut self, model: &str) -> Actions<Self>;
 
     /// Shortens the context once nothing is under way.
-    fn compact(&mut self) -> Acts<Self>;
+    fn compact(&mut self) -> Actions<Self>;
 
     /// Begins an empty context once nothing is under way.
-    fn clear(&mut self) -> Acts<Self>;
+    fn clear(&mut self) -> Actions<Self>;
 
     /// Asks the program whether somebody has logged in, where no file shows it.
-    fn try_again(&mut self) -> Acts<Self> {
+    fn try_again(&mut self) -> Actions<Self> {
         Vec::new()
     }
 
@@ -115,7 +115,7 @@ pub(crate) trait Protocol: Send + 'static {
     }
 
     /// Tells what was held back: the process goes on.
-    fn let_go(&mut self) -> Acts<Self> {
+    fn let_go(&mut self) -> Actions<Self> {
         Vec::new()
     }
 

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use gangline_os::{
     lines::{Line, LineReader},
-    process::{self, Ladder, Spawn, SpawnError},
+    process::{self, KillPolicy, Spawn, SpawnError},
 };
 use tokio::time::timeout;
 
 /// How long the program may take to tell its version; it takes 0.2 s.
 const WITHIN: Duration = Duration::from_secs(10);
-const AT_ONCE: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
+const AT_ONCE: KillPolicy =
+    KillPolicy { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
 /// More than any version needs.
 const LINE_MAX: usize = 4 * 1024;
 /// What is asked of a program.

@@ -9,18 +9,18 @@ use gangline_core::TurnId;
 use gangline_os::{
     clock::{self, SharedClock},
     lines::Line,
-    mark::RunMark,
     process::{self, Child, Exit, Spawn},
+    run_id::RunId,
 };
 use tokio::{sync::watch, time};
 
 use super::{
-    LADDER, SHORT_LADDER,
+    KILL_POLICY, SHORT_KILL_POLICY,
     calls::{Calls, Outcome},
     login::{Found, Sign, Watch},
     one_line,
     pipes::Pipes,
-    protocol::{Act, Acts, Now, Odd, Protocol},
+    protocol::{Action, Actions, Now, Odd, Protocol},
     sweep,
 };
 use crate::{Command, RuntimeEvent, SessionId, StartOptions, StopReason, session::SessionPort};
@@ -47,7 +47,7 @@ pub(crate) struct Start<P> {
     pub(crate) protocol: P,
     pub(crate) spawn: Spawn,
     /// By which its descendants are found again.
-    pub(crate) mark: Option<RunMark>,
+    pub(crate) run_id: Option<RunId>,
     /// The session, if it is known before the program names it.
     pub(crate) session: Option<SessionId>,
     /// How a login shows that was missing.
@@ -55,7 +55,7 @@ pub(crate) struct Start<P> {
     /// What the operator should know before anything else.
     pub(crate) notices: Vec<String>,
     pub(crate) life: Life,
-    /// Where [`Act::Turn`] is seen.
+    /// Where [`Action::Turn`] is seen.
     pub(crate) turn: watch::Sender<Option<TurnId>>,
     pub(crate) port: SessionPort,
 }
@@ -89,7 +89,7 @@ pub(crate) struct Worker<P: Protocol> {
     clock: SharedClock,
     begun: Duration,
     login: Watch,
-    mark: Option<RunMark>,
+    run_id: Option<RunId>,
     notices: Vec<String>,
     life: Life,
 }
@@ -118,7 +118,7 @@ impl<P: Protocol> Worker<P> {
     /// # Errors
     /// One line that says why it cannot be started.
     pub(crate) fn start(start: Start<P>, options: &StartOptions) -> Result<Self, String> {
-        let Start { name, protocol, spawn, mark, session, login, notices, life, turn, port } =
+        let Start { name, protocol, spawn, run_id, session, login, notices, life, turn, port } =
             start;
         let mut child = process::spawn(spawn.clone()).map_err(|error| error.to_string())?;
         port.begins_as(session);
@@ -140,7 +140,7 @@ impl<P: Protocol> Worker<P> {
             begun: clock.monotonic(),
             clock,
             login: Watch::of(login),
-            mark,
+            run_id,
             notices,
             life,
         })
@@ -152,13 +152,13 @@ impl<P: Protocol> Worker<P> {
             self.notice(text).await;
         }
         let hello = self.protocol.hello();
-        let why = match self.act(hello).await {
+        let why = match self.action(hello).await {
             Ok(()) => self.serve().await,
             Err(why) => why,
         };
         let code = self.finish(why).await;
         self.pipes.close().await;
-        sweep(self.name, self.mark.as_ref()).await;
+        sweep(self.name, self.run_id.as_ref()).await;
         self.port.tell(RuntimeEvent::Exited { code }).await;
     }
 
@@ -200,26 +200,26 @@ impl<P: Protocol> Worker<P> {
         if is_work && self.life == Life::OneThing {
             self.life = Life::UntilDone;
         }
-        let acts = match command {
+        let actions = match command {
             Command::Prompt(prompt) => self.protocol.prompt(prompt),
             Command::Steer(prompt) => self.protocol.steer(prompt),
             Command::Adopt(turn) => self.protocol.adopt(turn),
             Command::Interrupt => self.protocol.interrupt(),
-            Command::Decide(verdict) => self.protocol.decide(&verdict),
+            Command::Decide(reply) => self.protocol.decide(&reply),
             Command::SetModel(model) => self.protocol.set_model(&model),
             Command::Compact => self.protocol.compact(),
             Command::Clear => self.protocol.clear(),
             Command::Stop(reason) => return Err(Why::Stop(reason)),
         };
-        self.act(acts).await
+        self.action(actions).await
     }
 
     async fn output(&mut self, output: Line) -> Result<(), Why> {
         let now = now(&self.clock);
-        let acts = match output {
+        let actions = match output {
             Line::Text(text) if text.trim().is_empty() => return Ok(()),
             Line::Text(text) => match self.protocol.read(&text, now) {
-                Ok(acts) => acts,
+                Ok(actions) => actions,
                 Err(odd) => {
                     self.odd(&odd, &text).await;
                     self.stray(&odd, &text)?;
@@ -233,7 +233,7 @@ impl<P: Protocol> Worker<P> {
                 self.protocol.sign_of_life(now)
             }
         };
-        self.act(acts).await
+        self.action(actions).await
     }
 
     /// Keeps what a line said that is no message: a program that cannot work often says so there.
@@ -279,19 +279,19 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    async fn act(&mut self, acts: Acts<P>) -> Result<(), Why> {
-        for act in acts {
-            match act {
-                Act::Tell(event) => self.port.tell(event).await,
-                Act::Write(line) => self.write(line)?,
-                Act::Call { call, caller } => self.calls.begin(call, caller),
-                Act::Turn(turn) => {
+    async fn action(&mut self, actions: Actions<P>) -> Result<(), Why> {
+        for action in actions {
+            match action {
+                Action::Report(event) => self.port.tell(event).await,
+                Action::Write(line) => self.write(line)?,
+                Action::Call { call, caller } => self.calls.begin(call, caller),
+                Action::Turn(turn) => {
                     self.turn.send_replace(turn);
                 }
-                Act::Free => self.port.free(),
-                Act::WatchLogin => self.login.begin(self.clock.monotonic()),
-                Act::Relaunch => self.relaunch().await?,
-                Act::GiveUp => return Err(Why::Useless),
+                Action::Free => self.port.free(),
+                Action::WatchLogin => self.login.begin(self.clock.monotonic()),
+                Action::Relaunch => self.relaunch().await?,
+                Action::GiveUp => return Err(Why::Useless),
             }
         }
         self.let_go_at = match (self.protocol.holds_back(), self.let_go_at) {
@@ -315,7 +315,7 @@ impl<P: Protocol> Worker<P> {
         let name = self.name;
         tracing::info!(name, "a program is started again");
         self.pipes.close_input().await;
-        self.child.end(&SHORT_LADDER).await;
+        self.child.end(&SHORT_KILL_POLICY).await;
         let mut child = match process::spawn(self.spawn.clone()) {
             Ok(child) => child,
             Err(error) => {
@@ -330,8 +330,8 @@ impl<P: Protocol> Worker<P> {
         self.calls.forget();
         self.login.end();
         self.begun = self.clock.monotonic();
-        for act in self.protocol.hello() {
-            if let Act::Write(line) = act {
+        for action in self.protocol.hello() {
+            if let Action::Write(line) = action {
                 self.write(line)?;
             }
         }
@@ -355,15 +355,15 @@ impl<P: Protocol> Worker<P> {
             return Err(Why::Useless);
         }
         if self.let_go_at.is_some_and(|at| now >= at) {
-            let acts = self.protocol.let_go();
-            self.act(acts).await?;
+            let actions = self.protocol.let_go();
+            self.action(actions).await?;
         }
         match self.login.look(now) {
             Found::Nothing => {}
             Found::LoggedIn => self.port.tell(RuntimeEvent::LoggedIn).await,
             Found::Ask => {
-                let acts = self.protocol.try_again();
-                self.act(acts).await?;
+                let actions = self.protocol.try_again();
+                self.action(actions).await?;
             }
         }
         Ok(())

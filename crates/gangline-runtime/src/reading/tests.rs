@@ -49,13 +49,13 @@ impl Place {
     fn word(&self, tool: &str, input: &Value) -> &'static str {
         // `ROOT` stands for the test's folder.
         let text = input.to_string().replace("ROOT", &self.root.display().to_string());
-        let verdict = self.reading.verdict(tool, &serde_json::from_str(&text).unwrap());
-        match verdict {
-            Verdict::Allow => "allow",
-            Verdict::Ask => "ask",
-            Verdict::Deny(why) if why == CLOSED => "closed",
-            Verdict::Deny(why) if why == AROUND => "around",
-            Verdict::Deny(_) => "deny",
+        let permit = self.reading.permit(tool, &serde_json::from_str(&text).unwrap());
+        match permit {
+            Permit::Allow => "allow",
+            Permit::Ask => "ask",
+            Permit::Deny(why) if why == CLOSED => "closed",
+            Permit::Deny(why) if why == AROUND => "around",
+            Permit::Deny(_) => "deny",
         }
     }
 }
@@ -177,24 +177,24 @@ fn what_names_no_file_is_asked_where_a_program_says_little() {
     let root = place.root.display().to_string();
     let of = |tool: &str, input: Value, places: &[&str]| {
         let places: Vec<String> = places.iter().map(|it| it.replace("ROOT", &root)).collect();
-        place.reading.verdict_of_unknown(tool, (&input, &places))
+        place.reading.permit_of_unknown(tool, (&input, &places))
     };
-    assert_eq!(of("Read", json!({"title": "Viewing"}), &[]), Verdict::Ask);
-    assert_eq!(of("Read", json!({"path": "a"}), &[]), Verdict::Allow);
-    assert_eq!(of("Read", json!({"title": "Viewing"}), &["ROOT/home/proj/a"]), Verdict::Allow);
-    assert_eq!(of("Read", json!({"path": "a"}), &["/etc/hosts"]), Verdict::Ask);
-    let closed = Verdict::Deny(CLOSED.to_owned());
+    assert_eq!(of("Read", json!({"title": "Viewing"}), &[]), Permit::Ask);
+    assert_eq!(of("Read", json!({"path": "a"}), &[]), Permit::Allow);
+    assert_eq!(of("Read", json!({"title": "Viewing"}), &["ROOT/home/proj/a"]), Permit::Allow);
+    assert_eq!(of("Read", json!({"path": "a"}), &["/etc/hosts"]), Permit::Ask);
+    let closed = Permit::Deny(CLOSED.to_owned());
     assert_eq!(of("Read", json!({"filePath": "token"}), &[]), closed);
     // Several files, as words or as objects: each counts.
-    assert_eq!(of("Read", json!({"files": [{"path": "a"}]}), &[]), Verdict::Allow);
+    assert_eq!(of("Read", json!({"files": [{"path": "a"}]}), &[]), Permit::Allow);
     assert_eq!(
         of("Read", json!({"files": [{"path": "a"}, {"path": "/etc/hosts"}]}), &[]),
-        Verdict::Ask
+        Permit::Ask
     );
     assert_eq!(of("Read", json!({"files": [{"path": "a"}, {"path": "token"}]}), &[]), closed);
     assert_eq!(of("Read", json!({"paths": ["a", "token"]}), &[]), closed);
     assert_eq!(of("Edit", json!({}), &["ROOT/state/owner.token"]), closed);
-    assert_eq!(of("Grep", json!({"pattern": "x"}), &[]), Verdict::Ask);
-    assert_eq!(of("Grep", json!({"pattern": "x", "path": "src"}), &[]), Verdict::Allow);
-    assert_eq!(of("Bash", json!({"command": "ls"}), &[]), Verdict::Ask);
+    assert_eq!(of("Grep", json!({"pattern": "x"}), &[]), Permit::Ask);
+    assert_eq!(of("Grep", json!({"pattern": "x", "path": "src"}), &[]), Permit::Allow);
+    assert_eq!(of("Bash", json!({"command": "ls"}), &[]), Permit::Ask);
 }

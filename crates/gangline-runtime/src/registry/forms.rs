@@ -299,7 +299,7 @@ fn acp_command(node: &Node<'_>, item: &Item, files: &mut Files) -> Result<Vec<St
 
 /// Reads a text as if it stood in such a file.
 #[cfg(test)]
-pub(super) fn told(text: &str, form: Form, files: &mut Files) {
+pub(super) fn read(text: &str, form: Form, files: &mut Files) {
     text_of(Path::new("/c/runtimes.json"), text, files, |root, files| {
         for (key, node) in once(root.members()?, files) {
             match key.as_str() {

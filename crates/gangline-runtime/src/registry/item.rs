@@ -172,7 +172,7 @@ impl Item {
             (Some(acp), ACP) => acp,
             _ => match self.program.clone().or(usual) {
                 None if entry.name == TERMINAL || entry.takes_acp_command => {
-                    return Err("it names no program".to_owned());
+                    return Err("no program is configured".to_owned());
                 }
                 None => return Ok(None),
                 Some(program) => {

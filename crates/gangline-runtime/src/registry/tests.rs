@@ -45,7 +45,7 @@ const TOWN_SAYS: &str = "gt/settings/config.json";
 /// Returns adapter, command and fields of an entry, or what is wrong with the file.
 fn read(form: Form, entry: &str) -> String {
     let mut files = Files::default();
-    forms::told(&format!("{{\"runtimes\": {{{entry}}}}}"), form, &mut files);
+    forms::read(&format!("{{\"runtimes\": {{{entry}}}}}"), form, &mut files);
     if let Some(problem) = files.problems.first() {
         return format!("bad: {}", problem.message);
     }
@@ -58,6 +58,7 @@ fn read(form: Form, entry: &str) -> String {
 
 /// R3-12, C46: how an entry of `runtimes.json` is driven, and what it changes.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn an_entry_of_runtimes_json_chooses_its_adapter() {
     for (entry, wanted) in [
         (r#""claude": {"bin": "claude"}"#, "claude | - | {} | "),
@@ -80,7 +81,7 @@ fn an_entry_of_runtimes_json_chooses_its_adapter() {
             "claude | - | {} | `runtimes.claude`: `delivery` is not used with the claude adapter",
         ),
         (r#""goose": {"delivery": "tmux"}"#, "tmux | goose | {} | "),
-        (r#""native": {"delivery": "tmux"}"#, "bad: `runtimes.native`: it names no program"),
+        (r#""native": {"delivery": "tmux"}"#, "bad: `runtimes.native`: no program is configured"),
         (r#""mine": {"bin": "~/bin/x", "adapter": "codex"}"#, "codex | /home/a/bin/x | {} | "),
         (r#""mine": {"adapter": "codex"}"#, "codex | - | {} | "),
         (r#""work": {"bin": "/opt/a/claude"}"#, "claude | /opt/a/claude | {} | "),
@@ -104,7 +105,7 @@ fn an_entry_of_runtimes_json_chooses_its_adapter() {
             r#""x": {"bin": "x", "delivery": "stdin"}"#,
             "bad: `runtimes.x`: nothing says how it is driven: write `adapter`, or `delivery`: tmux for a terminal program, rpc for an ACP agent",
         ),
-        (r#""x": {"adapter": "tmux"}"#, "bad: `runtimes.x`: it names no program"),
+        (r#""x": {"adapter": "tmux"}"#, "bad: `runtimes.x`: no program is configured"),
         (
             r#""x": {"bin": "bin/x", "adapter": "tmux"}"#,
             "bad: `runtimes.x`: `bin/x` depends on the working folder: write a whole path, or a name on the PATH",

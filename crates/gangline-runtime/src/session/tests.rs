@@ -57,7 +57,7 @@ fn prompt(number: i64) -> Prompt {
 }
 
 fn decision() -> Command {
-    Command::Decide(Verdict { request: "r".to_owned(), answer: crate::Answer::Allow })
+    Command::Decide(ApprovalReply { request: "r".to_owned(), answer: crate::Answer::Allow })
 }
 
 fn refused(command: Command, why: Refusal) -> RuntimeEvent {

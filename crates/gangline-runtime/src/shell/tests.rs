@@ -14,6 +14,7 @@ fn taken_apart(script: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn a_list_of_commands_is_taken_apart() {
     for (script, parts) in [
         ("ls", "ls"),
@@ -84,6 +85,7 @@ fn a_list_of_commands_is_taken_apart() {
 
 /// What could mean something else than it reads is asked about.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn what_is_not_sure_is_unclear() {
     use Unclear::{
         Assigns, Broken, ChangesRest, Compound, Empty, Expands, Redirects, RunsUnseen, TooLong,

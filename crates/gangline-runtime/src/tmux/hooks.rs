@@ -84,7 +84,7 @@ enum Failure {
 
 /// What a hook has said.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Told {
+pub(super) enum HookEvent {
     Session(SessionId),
     Accepted(String),
     Call { id: String, name: String, input: Value },
@@ -126,7 +126,7 @@ impl Hooks {
     }
 
     /// Returns what an object of a hook means to a turn; `None` = nothing.
-    pub(super) fn read(&self, object: &Value) -> Option<Told> {
+    pub(super) fn read(&self, object: &Value) -> Option<HookEvent> {
         let text = |pointer: &str| at(object, pointer).and_then(Value::as_str).map(str::to_owned);
         let fields = &self.fields;
         if at(object, &fields.inner).is_some_and(|inner| !inner.is_null()) {
@@ -135,9 +135,9 @@ impl Hooks {
         let meaning = self.events.get(&text(&fields.event)?)?;
         let answer = || text(&fields.answer).unwrap_or_default();
         Some(match meaning {
-            Meaning::Session => Told::Session(SessionId(text(&fields.session)?)),
-            Meaning::Accepted => Told::Accepted(text(&fields.text)?),
-            Meaning::Call => Told::Call {
+            Meaning::Session => HookEvent::Session(SessionId(text(&fields.session)?)),
+            Meaning::Accepted => HookEvent::Accepted(text(&fields.text)?),
+            Meaning::Call => HookEvent::Call {
                 id: text(&fields.call)?,
                 name: text(&fields.tool)?,
                 input: at(object, &fields.input).cloned().unwrap_or_default(),
@@ -147,26 +147,26 @@ impl Hooks {
                 let error = is_error.then_some(&fields.error);
                 let mut places = error.into_iter().chain(&fields.result);
                 let content = places.find_map(|pointer| at(object, pointer)).map(shown);
-                Told::Result {
+                HookEvent::Result {
                     id: text(&fields.call)?,
                     name: text(&fields.tool)?,
                     is_error,
                     content: content.unwrap_or_default(),
                 }
             }
-            Meaning::Ended => Told::Ended(Ending {
+            Meaning::Ended => HookEvent::Ended(Ending {
                 texts: texts(at(object, &fields.text)),
                 answer: answer(),
                 result: TurnResult::Completed,
             }),
-            Meaning::Failed => Told::Ended(Ending {
+            Meaning::Failed => HookEvent::Ended(Ending {
                 texts: texts(at(object, &fields.text)),
                 answer: String::new(),
                 result: self.failed(&text(&fields.error).unwrap_or_default(), &answer()),
             }),
-            Meaning::Asks => Told::Asks,
-            Meaning::Compacting => Told::Compacting,
-            Meaning::Compacted => Told::Compacted,
+            Meaning::Asks => HookEvent::Asks,
+            Meaning::Compacting => HookEvent::Compacting,
+            Meaning::Compacted => HookEvent::Compacted,
         })
     }
 

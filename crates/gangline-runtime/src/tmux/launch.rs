@@ -3,14 +3,13 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
 use gangline_os::{
-    fsio,
-    mark::{RUN_MARK, RunMark},
-    process,
+    fsio, process,
+    run_id::{RUN_ID, RunId},
 };
 
 use super::{
-    ear::Ear,
     history::History,
+    hook_listener::HookListener,
     offer::{self, Ours},
     profile::Profile,
     server::Pane,
@@ -29,7 +28,7 @@ pub(super) struct Launch {
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) profile: Profile,
     pub(super) session: SessionId,
-    pub(super) mark: Option<RunMark>,
+    pub(super) run_id: Option<RunId>,
     pub(super) folder: PathBuf,
     /// What the operator should know before anything else.
     pub(super) notices: Vec<String>,
@@ -56,14 +55,14 @@ impl Takes {
 }
 
 /// Makes folders and files and returns how to start the program; `usual` is its name where the
-/// configuration has no command; `tools` serves the daemon's tools, and `ear` hears its hooks.
+/// configuration has no command; `tools` serves the daemon's tools, and `listener` takes its hooks.
 ///
 /// # Errors
 /// One line that says what to do.
 pub(super) fn prepare(
     options: &StartOptions,
     usual: Option<&str>,
-    (tools, ear): (Option<&ToolServer>, Option<&Ear>),
+    (tools, listener): (Option<&ToolServer>, Option<&HookListener>),
 ) -> Result<Launch, String> {
     match options.mode {
         Mode::Resident | Mode::Tmux => {}
@@ -89,7 +88,7 @@ pub(super) fn prepare(
     if let Some(name) = &profile.session_variable {
         env.insert(name.clone(), session.0.clone());
     }
-    let mark: Option<RunMark> = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
+    let run_id: Option<RunId> = env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
     let mut words: Vec<OsString> = vec!["env".into()];
     for name in OF_TMUX {
         words.extend(["-u".into(), name.into()]);
@@ -100,14 +99,14 @@ pub(super) fn prepare(
     let given = arguments(options, &profile, (of_session, &session))?;
     words.extend(given.into_iter().map(OsString::from));
     if let Some(told) = &profile.tools {
-        let to_us = ear.map(|ear| ear.words(&options.tool_bridge));
+        let to_us = listener.map(|listener| listener.words(&options.tool_bridge));
         let ours = Ours { tools, hooks: profile.hooks.as_ref().zip(to_us.as_deref()) };
         let offered = offer::offer(options, (told.form, &told.words), ours)?;
         words.extend(offered.args.into_iter().map(OsString::from));
         env.extend(offered.env);
         notices.extend(offered.notices);
     }
-    let name = mark.as_ref().map_or("agent", |mark| &mark.agent);
+    let name = run_id.as_ref().map_or("agent", |run_id| &run_id.agent);
     // What separates parts of a target in tmux.
     let name = name.replace([':', '.'], "_");
     Ok(Launch {
@@ -115,7 +114,7 @@ pub(super) fn prepare(
         env: env.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
         profile,
         session,
-        mark,
+        run_id,
         folder: options.session_dir.clone(),
         notices,
         history,

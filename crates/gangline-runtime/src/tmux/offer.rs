@@ -1,7 +1,7 @@
 //! The daemon's tools, the agent's tool servers and our hooks, for a program in a terminal: told by
 //! arguments and files, in the form that its profile names (R3-14, R3-20).
 
-use gangline_core::permission::{self, Verdict};
+use gangline_core::permission::{self, Permit};
 use gangline_os::{fsio, secret::Secret};
 use serde_json::{Map, Value, json};
 
@@ -58,7 +58,7 @@ fn in_files(options: &StartOptions, words: &[String], ours: Ours<'_>) -> Result<
     let policy = options.policy();
     let built_in = permission::BUILT_INS.iter().map(|tool| (*tool).to_owned());
     let mut allow: Vec<String> =
-        built_in.filter(|tool| policy.verdict(tool) == Verdict::Allow).collect();
+        built_in.filter(|tool| policy.permit(tool) == Permit::Allow).collect();
     for server in servers {
         let tools = server.allowed_tools.iter();
         allow.extend(tools.map(|tool| permission::mcp_tool(&server.key, tool)));

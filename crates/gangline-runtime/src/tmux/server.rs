@@ -13,7 +13,7 @@ use std::{
 
 use gangline_os::{
     proc::Ending,
-    process::{self, Child, Exit, Group, Ladder, Output, Spawn, Stdin},
+    process::{self, Child, Exit, Group, KillPolicy, Output, Spawn, Stdin},
     terminal,
 };
 use tokio::{
@@ -181,8 +181,8 @@ impl Server {
 
     /// Ends the server, which closes the program's terminal. By a signal: whoever serves on the
     /// socket by now may be another.
-    pub(super) async fn end(&mut self, ladder: &Ladder) -> Exit {
-        let exit = self.child.end(ladder).await;
+    pub(super) async fn end(&mut self, policy: &KillPolicy) -> Exit {
+        let exit = self.child.end(policy).await;
         if inode(&self.socket) == self.inode {
             let _ = fs::remove_file(&self.socket);
         }

@@ -1,5 +1,5 @@
 //! What a session makes of the screens that it sees: starting, delivery, turns. Pure: a screen and
-//! the time in, [`Act`]s out.
+//! the time in, [`Action`]s out.
 //!
 //! Nothing is assumed: a text has arrived when the input shows it, it was sent off when the input
 //! no longer does, and a turn is over when the program shows that it takes the next one. What a
@@ -19,9 +19,9 @@ use crate::{AssistantMessage, Block, FailureKind, Prompt, RuntimeEvent, SessionI
 use delivery::Delivery;
 
 mod delivery;
+mod hook_events;
 #[cfg(test)]
 mod tests;
-mod told;
 
 /// Between two looks, at first and at most.
 const LOOK_FIRST: Duration = Duration::from_millis(100);
@@ -46,9 +46,9 @@ const DIALOG_TRIES: u32 = 3;
 
 /// What is to be done, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Act {
+pub(super) enum Action {
     /// Tell the daemon.
-    Tell(RuntimeEvent),
+    Report(RuntimeEvent),
     /// Press these keys.
     Keys(Vec<String>),
     /// Leave the mode in which somebody looks back.
@@ -111,7 +111,7 @@ pub(super) struct Turns {
     last_alive: Duration,
     /// Its hooks run, and report each text that is taken.
     reports: bool,
-    out: Vec<Act>,
+    out: Vec<Action>,
 }
 
 impl Turns {
@@ -157,7 +157,7 @@ impl Turns {
     }
 
     /// Gives a prompt; the caller has made sure that no turn is open.
-    pub(super) fn prompt(&mut self, prompt: Prompt, now: Duration) -> Vec<Act> {
+    pub(super) fn prompt(&mut self, prompt: Prompt, now: Duration) -> Vec<Action> {
         if self.ready {
             self.open(prompt, now);
         } else {
@@ -188,7 +188,7 @@ impl Turns {
     }
 
     /// Adds a text to the open turn. When that has just ended, nobody gets it.
-    pub(super) fn steer(&mut self, prompt: Prompt, now: Duration) -> Vec<Act> {
+    pub(super) fn steer(&mut self, prompt: Prompt, now: Duration) -> Vec<Action> {
         if self.turn.as_ref().is_some_and(|turn| !turn.reading && turn.interrupted.is_none()) {
             self.steers.push_back(prompt);
             self.next_steer(now);
@@ -209,7 +209,7 @@ impl Turns {
     }
 
     /// Asks for the end of the open turn.
-    pub(super) fn interrupt(&mut self, now: Duration) -> Vec<Act> {
+    pub(super) fn interrupt(&mut self, now: Duration) -> Vec<Action> {
         if let Some(prompt) = self.early.take() {
             self.finish(prompt.turn, TurnResult::Interrupted);
             return self.done();
@@ -226,7 +226,7 @@ impl Turns {
             let pasted = self.delivery.take().is_some_and(|it| it.pasted());
             if pasted {
                 let clear = self.clear_keys();
-                self.out.push(Act::Keys(clear));
+                self.out.push(Action::Keys(clear));
             }
             self.finish(id, TurnResult::Interrupted);
         } else if turn.interrupted.is_none() {
@@ -234,20 +234,20 @@ impl Turns {
             self.delivery = None;
             self.still_since = now;
             self.looks = 0;
-            self.out.push(Act::Keys(self.profile.interrupt.clone()));
+            self.out.push(Action::Keys(self.profile.interrupt.clone()));
         }
         self.done()
     }
 
     /// Takes a look at the screen.
-    pub(super) fn see(&mut self, screen: Screen, now: Duration) -> Vec<Act> {
+    pub(super) fn see(&mut self, screen: Screen, now: Duration) -> Vec<Action> {
         let moved = self.last.as_ref() != Some(&screen);
         if moved {
             self.still_since = now;
         }
         self.looks = if moved && self.delivery.is_none() { self.looks / 2 } else { self.looks + 1 };
         if screen.in_mode {
-            self.out.push(Act::LeaveMode);
+            self.out.push(Action::LeaveMode);
         } else if !self.ready {
             self.starting(&screen, now);
         } else if self.delivery.is_some() {
@@ -276,7 +276,7 @@ impl Turns {
             self.still_since = now;
             // One key after the other: each may change what the next one means.
             for key in self.profile.dialogs[at].keys.clone() {
-                self.out.push(Act::Keys(vec![key]));
+                self.out.push(Action::Keys(vec![key]));
             }
             return;
         }
@@ -301,7 +301,7 @@ impl Turns {
                 short(screen.last_words())
             );
             self.tell(RuntimeEvent::Notice { text });
-            self.out.push(Act::GiveUp);
+            self.out.push(Action::GiveUp);
         }
     }
 
@@ -316,7 +316,7 @@ impl Turns {
         }
         turn.worked |= busy;
         if asks && !turn.asks && !turn.asked_lately(now) {
-            self.out.push(Act::Tell(told::asks()));
+            self.out.push(Action::Report(hook_events::asks()));
         }
         turn.asks = asks;
         let settle = match (&turn.interrupted, self.profile.ready.is_empty()) {
@@ -336,7 +336,7 @@ impl Turns {
                 turn.reading = true;
                 let more = screen.wants_more(&self.profile).is_some();
                 turn.wants_more = more && !turn.wanted_more;
-                self.out.push(Act::Read(from));
+                self.out.push(Action::Read(from));
             }
             return;
         }
@@ -346,12 +346,12 @@ impl Turns {
             && now.saturating_sub(*at) >= INTERRUPT_AGAIN
         {
             (*at, *times) = (now, *times + 1);
-            self.out.push(Act::Keys(self.profile.interrupt.clone()));
+            self.out.push(Action::Keys(self.profile.interrupt.clone()));
         }
     }
 
-    /// Takes what was asked for by [`Act::Read`]: the lines since the prompt.
-    pub(super) fn read(&mut self, captured: &Captured, now: Duration) -> Vec<Act> {
+    /// Takes what was asked for by [`Action::Read`]: the lines since the prompt.
+    pub(super) fn read(&mut self, captured: &Captured, now: Duration) -> Vec<Action> {
         let Some(turn) = &mut self.turn else { return self.done() };
         turn.reading = false;
         let (id, interrupted) = (turn.id, turn.interrupted.is_some());
@@ -361,7 +361,7 @@ impl Turns {
             self.finish(id, TurnResult::Interrupted);
         } else if wants_more {
             // Else the next message would be taken for the rest of this one.
-            self.out.push(Act::Keys(self.profile.interrupt.clone()));
+            self.out.push(Action::Keys(self.profile.interrupt.clone()));
             let why = "the program wants the rest of what was typed, such as the end of a \
                        quotation; it was taken back";
             self.fail(id, why.to_owned());
@@ -412,15 +412,15 @@ impl Turns {
         self.turn = None;
         self.delivery = None;
         self.steers.clear();
-        self.out.push(Act::Free);
+        self.out.push(Action::Free);
         self.tell(RuntimeEvent::Finished { turn, result });
     }
 
     fn tell(&mut self, event: RuntimeEvent) {
-        self.out.push(Act::Tell(event));
+        self.out.push(Action::Report(event));
     }
 
-    fn done(&mut self) -> Vec<Act> {
+    fn done(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.out)
     }
 }

@@ -1,5 +1,5 @@
 //! The task that owns the server: looks at the screen when there is something to look for, obeys
-//! the daemon, tells what happened, until the program or the daemon's wish for it is gone.
+//! the daemon, tells what happened, until the program or the daemon's need of it is gone.
 //!
 //! What a screen means is decided in [`super::turns`].
 
@@ -8,21 +8,21 @@ use std::time::Duration;
 use gangline_core::TurnId;
 use gangline_os::{
     clock::{self, SharedClock},
-    mark::RunMark,
     proc,
-    process::Ladder,
+    process::KillPolicy,
+    run_id::RunId,
 };
 use serde_json::Value;
 use tokio::{sync::watch, time};
 
 use super::{
     NAME,
-    ear::Ear,
     history::History,
+    hook_listener::HookListener,
     launch::Launch,
     screen::{Death, before_death},
     server::Server,
-    turns::{Act, Turns},
+    turns::{Action, Turns},
 };
 use crate::{
     Command, RuntimeEvent, StopReason, ToolServer,
@@ -44,7 +44,8 @@ const HOW_AGAIN: Duration = Duration::from_millis(50);
 /// Rows above the screen that are searched for the last words.
 const ABOVE: usize = 50;
 
-const LADDER: Ladder = Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(2) };
+const KILL_POLICY: KillPolicy =
+    KillPolicy { term_after: Duration::ZERO, kill_after: Duration::from_secs(2) };
 
 /// The state of the task; see the module.
 pub(super) struct Worker {
@@ -54,20 +55,20 @@ pub(super) struct Worker {
     clock: SharedClock,
     /// When the next look is due, in the clock's time.
     look_at: Option<Duration>,
-    mark: Option<RunMark>,
+    run_id: Option<RunId>,
     notices: Vec<String>,
     history: Option<History>,
     turn: watch::Sender<Option<TurnId>>,
     listed: Option<watch::Receiver<bool>>,
     _tools: Option<ToolServer>,
-    ear: Option<Ear>,
+    listener: Option<HookListener>,
 }
 
 enum Step {
     Command(Option<Command>),
     Gone,
     /// A hook of the program reports.
-    Told(Value),
+    Hook(Value),
     Look,
 }
 
@@ -82,13 +83,17 @@ enum Why {
 impl Worker {
     /// Starts server and program. Not cancel-safe: they may be left until the sweep.
     /// `tools` serves the daemon's tools, a call belongs to the turn that is told beside it, and
-    /// `ear` hears the program's hooks.
+    /// `listener` takes the program's hooks.
     pub(super) async fn start(
         launch: Launch,
         port: SessionPort,
-        (tools, turn, ear): (Option<ToolServer>, watch::Sender<Option<TurnId>>, Option<Ear>),
+        (tools, turn, listener): (
+            Option<ToolServer>,
+            watch::Sender<Option<TurnId>>,
+            Option<HookListener>,
+        ),
     ) -> Result<Self, String> {
-        let Launch { pane, env, profile, session, mark, folder, notices, history } = launch;
+        let Launch { pane, env, profile, session, run_id, folder, notices, history } = launch;
         let server = Server::start(&folder, env, pane, &profile).await?;
         port.begins_as(Some(session.clone()));
         port.child(Some(server.program));
@@ -100,13 +105,13 @@ impl Worker {
             port,
             look_at: Some(clock.monotonic()),
             clock,
-            mark,
+            run_id,
             notices,
             history,
             turn,
             listed: tools.as_ref().map(ToolServer::listed),
             _tools: tools,
-            ear,
+            listener,
         })
     }
 
@@ -121,8 +126,8 @@ impl Worker {
             Why::Gone => self.ended().await,
             Why::Useless => -1,
         };
-        self.server.end(&LADDER).await;
-        program::sweep(NAME, self.mark.as_ref()).await;
+        self.server.end(&KILL_POLICY).await;
+        program::sweep(NAME, self.run_id.as_ref()).await;
         self.port.tell(RuntimeEvent::Exited { code }).await;
     }
 
@@ -132,7 +137,7 @@ impl Worker {
                 Step::Command(None) => Err(Why::Stop(StopReason::Shutdown)),
                 Step::Command(Some(command)) => self.obey(command).await,
                 Step::Gone => Err(Why::Gone),
-                Step::Told(object) => self.told(&object).await,
+                Step::Hook(object) => self.hook_event(&object).await,
                 Step::Look => self.look().await,
             };
             if let Err(why) = done {
@@ -147,14 +152,14 @@ impl Worker {
         tokio::select! {
             command = self.port.next() => Step::Command(command),
             () = self.server.gone() => Step::Gone,
-            object = heard(self.ear.as_mut()) => Step::Told(object),
+            object = heard(self.listener.as_mut()) => Step::Hook(object),
             () = pause(wait) => Step::Look,
         }
     }
 
     async fn obey(&mut self, command: Command) -> Result<(), Why> {
         let now = self.clock.monotonic();
-        let acts = match command {
+        let actions = match command {
             Command::Prompt(prompt) => {
                 self.until_it_has_tools().await;
                 self.turn.send_replace(Some(prompt.turn));
@@ -173,7 +178,7 @@ impl Worker {
             | Command::Compact
             | Command::Clear => return Ok(()),
         };
-        self.act(acts).await
+        self.action(actions).await
     }
 
     /// Some programs take their first prompt before they have asked for their tools. Waits once.
@@ -182,9 +187,9 @@ impl Worker {
         let _ = time::timeout(TOOLS_WITHIN, listed.wait_for(|listed| *listed)).await;
     }
 
-    async fn told(&mut self, object: &Value) -> Result<(), Why> {
-        let acts = self.turns.told(object, self.clock.monotonic());
-        self.act(acts).await
+    async fn hook_event(&mut self, object: &Value) -> Result<(), Why> {
+        let actions = self.turns.hook_event(object, self.clock.monotonic());
+        self.action(actions).await
     }
 
     async fn look(&mut self) -> Result<(), Why> {
@@ -192,15 +197,15 @@ impl Worker {
         if screen.dead.is_some() {
             return Err(Why::Gone);
         }
-        let acts = self.turns.see(screen, self.clock.monotonic());
-        self.act(acts).await
+        let actions = self.turns.see(screen, self.clock.monotonic());
+        self.action(actions).await
     }
 
-    async fn act(&mut self, acts: Vec<Act>) -> Result<(), Why> {
-        let mut acts: std::collections::VecDeque<Act> = acts.into();
-        while let Some(act) = acts.pop_front() {
-            let done = match act {
-                Act::Tell(event) => {
+    async fn action(&mut self, actions: Vec<Action>) -> Result<(), Why> {
+        let mut actions: std::collections::VecDeque<Action> = actions.into();
+        while let Some(action) = actions.pop_front() {
+            let done = match action {
+                Action::Report(event) => {
                     let ended = matches!(event, RuntimeEvent::Finished { .. });
                     self.send(event).await;
                     let history = self.history.as_mut().filter(|_| ended);
@@ -209,22 +214,22 @@ impl Worker {
                     }
                     Ok(())
                 }
-                Act::Keys(keys) => self.keys(&keys).await,
-                Act::LeaveMode => self.server.leave_mode().await,
-                Act::Paste(text) => self.server.paste(&text).await,
-                Act::ForgetHistory => self.server.forget_history().await,
-                Act::Read(from) => match self.server.lines(from).await {
+                Action::Keys(keys) => self.keys(&keys).await,
+                Action::LeaveMode => self.server.leave_mode().await,
+                Action::Paste(text) => self.server.paste(&text).await,
+                Action::ForgetHistory => self.server.forget_history().await,
+                Action::Read(from) => match self.server.lines(from).await {
                     Ok(lines) => {
-                        acts.extend(self.turns.read(&lines, self.clock.monotonic()));
+                        actions.extend(self.turns.read(&lines, self.clock.monotonic()));
                         Ok(())
                     }
                     Err(error) => Err(error),
                 },
-                Act::Free => {
+                Action::Free => {
                     self.port.free();
                     Ok(())
                 }
-                Act::GiveUp => return Err(Why::Useless),
+                Action::GiveUp => return Err(Why::Useless),
             };
             done.map_err(|error| useless(&error))?;
         }
@@ -266,15 +271,15 @@ impl Worker {
         if !self.turns.busy() {
             return;
         }
-        let acts = self.turns.interrupt(self.clock.monotonic());
+        let actions = self.turns.interrupt(self.clock.monotonic());
         let finish = async {
-            if self.act(acts).await.is_err() {
+            if self.action(actions).await.is_err() {
                 return;
             }
             while self.turns.busy() {
                 let done = match self.step().await {
                     Step::Look => self.look().await,
-                    Step::Told(object) => self.told(&object).await,
+                    Step::Hook(object) => self.hook_event(&object).await,
                     // It is being stopped already.
                     Step::Command(Some(_)) => Ok(()),
                     Step::Command(None) | Step::Gone => return,
@@ -335,10 +340,10 @@ impl Worker {
     }
 }
 
-/// Cancel-safe: yes, as [`Ear::next`].
-async fn heard(ear: Option<&mut Ear>) -> Value {
-    match ear {
-        Some(ear) => ear.next().await,
+/// Cancel-safe: yes, as [`HookListener::next`].
+async fn heard(listener: Option<&mut HookListener>) -> Value {
+    match listener {
+        Some(listener) => listener.next().await,
         None => std::future::pending().await,
     }
 }

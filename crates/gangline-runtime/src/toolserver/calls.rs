@@ -4,6 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use gangline_core::TurnId;
+use gangline_mcp::rpc;
 use gangline_os::{
     CancellationToken,
     task::{HowEnded, TaskGroup},
@@ -12,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tracing::{debug, error};
 
-use super::{CALLS_MAX, rpc};
+use super::CALLS_MAX;
 use crate::{ToolCall, ToolHost, ToolSpec};
 
 /// What a call outside of a turn is told.
@@ -22,17 +23,17 @@ const TOO_MANY: &str = "too many calls are under way: wait for one to end, then 
 
 /// Where connections hand in their messages.
 #[derive(Clone)]
-pub(super) struct Desk {
+pub(super) struct Caller {
     tools: Arc<[ToolSpec]>,
     turn: watch::Receiver<Option<TurnId>>,
     room: Arc<Semaphore>,
-    wishes: mpsc::Sender<Wish>,
+    orders: mpsc::Sender<Order>,
     /// Whether a client has been told which tools there are.
     listed: watch::Sender<bool>,
 }
 
 /// What a connection wants of the task.
-enum Wish {
+enum Order {
     Call(Box<Ask>),
     TakeBack(Request),
 }
@@ -96,17 +97,17 @@ pub(super) enum Taken {
     Later,
 }
 
-impl Desk {
+impl Caller {
     pub(super) fn new(
         host: Arc<dyn ToolHost>,
         turn: watch::Receiver<Option<TurnId>>,
         listed: watch::Sender<bool>,
     ) -> (Self, Calls) {
-        let (wishes, wished) = mpsc::channel(CALLS_MAX);
+        let (orders, ordered) = mpsc::channel(CALLS_MAX);
         let room = Arc::new(Semaphore::new(CALLS_MAX));
         let host_tools = host.tools().into();
-        let calls = Calls { host, wished, running: Vec::new() };
-        (Self { tools: host_tools, turn, room, wishes, listed }, calls)
+        let calls = Calls { host, ordered, running: Vec::new() };
+        (Self { tools: host_tools, turn, room, orders, listed }, calls)
     }
 
     /// Takes one message of the session `session`; the answer to a call goes to `answers`.
@@ -120,7 +121,7 @@ impl Desk {
         let call = match rpc::reply(message, &self.tools, session) {
             rpc::Reply::Nothing => return Taken::Nothing,
             rpc::Reply::Now(answer) => {
-                if rpc::lists(message) {
+                if rpc::is(rpc::LIST, message) {
                     self.listed.send_replace(true);
                 }
                 return Taken::Answer(answer);
@@ -128,7 +129,7 @@ impl Desk {
             rpc::Reply::Begin(answer) => return Taken::Begin(answer),
             rpc::Reply::TakenBack(rpc) => {
                 let request = Request { session: session.to_owned(), rpc };
-                let _ = self.wishes.send(Wish::TakeBack(request)).await;
+                let _ = self.orders.send(Order::TakeBack(request)).await;
                 return Taken::Nothing;
             }
             rpc::Reply::Call(call) => call,
@@ -143,7 +144,7 @@ impl Desk {
         let call = ToolCall { turn, id, name, input };
         let ask = Box::new(Ask { call, session: session.to_owned(), pending, room });
         // Without the task the answer is given by the drop.
-        let _ = self.wishes.send(Wish::Call(ask)).await;
+        let _ = self.orders.send(Order::Call(ask)).await;
         Taken::Later
     }
 }
@@ -151,7 +152,7 @@ impl Desk {
 /// The owner of the calls under way.
 pub(super) struct Calls {
     host: Arc<dyn ToolHost>,
-    wished: mpsc::Receiver<Wish>,
+    ordered: mpsc::Receiver<Order>,
     /// Those that have not ended, and some that have.
     running: Vec<Running>,
 }
@@ -165,7 +166,7 @@ struct Running {
 }
 
 enum Event {
-    Wished(Wish),
+    Ordered(Order),
     Ended(String, HowEnded),
     Closed,
 }
@@ -176,12 +177,12 @@ impl Calls {
         let mut group = TaskGroup::new("tool calls");
         loop {
             let event = tokio::select! {
-                wish = self.wished.recv() => wish.map_or(Event::Closed, Event::Wished),
+                order = self.ordered.recv() => order.map_or(Event::Closed, Event::Ordered),
                 Some(end) = group.next_end() => Event::Ended(end.name, end.how),
             };
             match event {
-                Event::Wished(Wish::Call(ask)) => self.begin(&mut group, *ask),
-                Event::Wished(Wish::TakeBack(request)) => self.take_back(&request),
+                Event::Ordered(Order::Call(ask)) => self.begin(&mut group, *ask),
+                Event::Ordered(Order::TakeBack(request)) => self.take_back(&request),
                 Event::Ended(tool, HowEnded::Panicked(why)) => {
                     error!(tool, why, "a tool of the daemon panicked");
                 }

@@ -6,6 +6,7 @@
 use std::{convert::Infallible, io, sync::Arc};
 
 use gangline_harness::http::{Gate, Stopped};
+use gangline_mcp::rpc;
 use gangline_os::secret::Secret;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::{
@@ -27,8 +28,7 @@ use uuid::Uuid;
 
 use super::{
     EXCHANGE_WITHIN, MESSAGE_MAX, accept,
-    calls::{Desk, Taken},
-    rpc,
+    calls::{Caller, Taken},
 };
 
 /// The one path that is served.
@@ -50,15 +50,16 @@ pub(super) fn listen() -> io::Result<(TcpListener, u16)> {
 }
 
 /// Serves until it is dropped.
-pub(super) async fn serve(listener: TcpListener, port: u16, token: Secret, desk: Desk) {
-    let door = Arc::new(Door { port, token, desk, server: Uuid::new_v4().simple().to_string() });
-    accept::each(listener, |stream| connection(stream, Arc::clone(&door))).await;
+pub(super) async fn serve(listener: TcpListener, port: u16, token: Secret, caller: Caller) {
+    let server =
+        Arc::new(HttpServer { port, token, caller, server: Uuid::new_v4().simple().to_string() });
+    accept::each(listener, |stream| connection(stream, Arc::clone(&server))).await;
 }
 
-async fn connection(stream: TcpStream, door: Arc<Door>) {
+async fn connection(stream: TcpStream, server: Arc<HttpServer>) {
     let service = service_fn(move |request| {
-        let door = Arc::clone(&door);
-        async move { Ok::<_, Infallible>(door.answer(request).await) }
+        let server = Arc::clone(&server);
+        async move { Ok::<_, Infallible>(server.answer(request).await) }
     });
     // One exchange each: a connection that idles would take the place of another, and a client
     // that uses it at the moment of its end would not know whether its call was taken.
@@ -74,15 +75,15 @@ async fn connection(stream: TcpStream, door: Arc<Door>) {
 }
 
 /// What every request needs.
-struct Door {
+struct HttpServer {
     port: u16,
     token: Secret,
-    desk: Desk,
+    caller: Caller,
     /// A name of this server, in the ids of its calls.
     server: String,
 }
 
-impl Door {
+impl HttpServer {
     async fn answer(&self, request: Request<Incoming>) -> Answer {
         let gate = Gate { port: self.port, token: &self.token };
         if let Some(Stopped { status, why }) = gate.stops(request.headers(), request.uri()) {
@@ -126,7 +127,7 @@ impl Door {
             let error = rpc::error(&Value::Null, rpc::PARSE_ERROR, "this is no JSON");
             return object(StatusCode::BAD_REQUEST, &error);
         };
-        if session.is_none() && message.get("method").is_some_and(|it| it == "tools/call") {
+        if session.is_none() && rpc::is(rpc::CALL, &message) {
             // Without a session two calls could not be told from one that is sent again.
             let id = message.get("id").unwrap_or(&Value::Null);
             let error =
@@ -135,7 +136,7 @@ impl Door {
         }
         let (answers, mut answer) = mpsc::channel(1);
         let scope = format!("{}:h{}", self.server, session.unwrap_or_default());
-        let taken = self.desk.take(&message, &scope, &answers).await;
+        let taken = self.caller.take(&message, &scope, &answers).await;
         drop(answers);
         match taken {
             Taken::Nothing => empty(StatusCode::ACCEPTED),
@@ -186,8 +187,7 @@ fn speaks(headers: &HeaderMap) -> bool {
 /// Returns whether a message asks for the newer life cycle. Whoever does goes by a version of that
 /// one, and falls back when it hears that there is no such method.
 fn discovers(body: &[u8]) -> bool {
-    let message = serde_json::from_slice::<Value>(body).unwrap_or_default();
-    message.get("method").is_some_and(|method| method == rpc::DISCOVER)
+    serde_json::from_slice(body).is_ok_and(|message| rpc::is(rpc::DISCOVER, &message))
 }
 
 /// Returns the name of the session, if one is named.

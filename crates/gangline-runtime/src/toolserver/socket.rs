@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use gangline_mcp::{oversize::Long, rpc};
 use gangline_os::{
     fsio,
     lines::{Line, LineReader},
@@ -25,9 +26,8 @@ use uuid::Uuid;
 
 use super::{
     CALLS_MAX, EXCHANGE_WITHIN, MESSAGE_MAX, SOCKET_PATH_MAX, accept,
-    calls::{Desk, Taken},
-    oversize::{Long, Watched},
-    rpc,
+    calls::{Caller, Taken},
+    oversize::Watched,
 };
 
 const TOO_LONG: &str = "a message has at most 1 MiB; send less text at once";
@@ -89,12 +89,12 @@ fn sweep(folder: &Path) {
 }
 
 /// Serves until it is dropped.
-pub(super) async fn serve(listener: UnixListener, desk: Desk) {
+pub(super) async fn serve(listener: UnixListener, caller: Caller) {
     let server = Uuid::new_v4().simple().to_string();
     let mut count: u64 = 0;
     let serving = |stream| {
         count += 1;
-        let connection = Connection::new(stream, desk.clone(), format!("{server}:u{count}"));
+        let connection = Connection::new(stream, caller.clone(), format!("{server}:u{count}"));
         async move {
             if let Err(error) = connection.run().await {
                 debug!(%error, "a connection to the tools ended badly");
@@ -105,14 +105,14 @@ pub(super) async fn serve(listener: UnixListener, desk: Desk) {
 }
 
 /// Serves one connection to its end.
-pub(super) async fn serve_one(stream: UnixStream, desk: Desk) -> io::Result<()> {
-    Connection::new(stream, desk, Uuid::new_v4().simple().to_string()).run().await
+pub(super) async fn serve_one(stream: UnixStream, caller: Caller) -> io::Result<()> {
+    Connection::new(stream, caller, Uuid::new_v4().simple().to_string()).run().await
 }
 
 struct Connection {
     lines: LineReader<Watched<OwnedReadHalf>>,
     output: OwnedWriteHalf,
-    desk: Desk,
+    caller: Caller,
     session: String,
     answers: mpsc::Sender<Value>,
     answered: mpsc::Receiver<Value>,
@@ -131,13 +131,13 @@ enum Event {
 }
 
 impl Connection {
-    fn new(stream: UnixStream, desk: Desk, session: String) -> Self {
+    fn new(stream: UnixStream, caller: Caller, session: String) -> Self {
         let (input, output) = stream.into_split();
         let (answers, answered) = mpsc::channel(CALLS_MAX);
         Self {
             lines: LineReader::new(Watched::new(input, MESSAGE_MAX), MESSAGE_MAX),
             output,
-            desk,
+            caller,
             session,
             answers,
             answered,
@@ -181,7 +181,7 @@ impl Connection {
         let taken = match line {
             Line::Text(text) if text.trim().is_empty() => Taken::Nothing,
             Line::Text(text) => match serde_json::from_str::<Value>(&text) {
-                Ok(message) => self.desk.take(&message, &self.session, &self.answers).await,
+                Ok(message) => self.caller.take(&message, &self.session, &self.answers).await,
                 Err(_) => wrong(rpc::PARSE_ERROR, "this is no JSON"),
             },
             Line::Oversize { bytes, .. } => {

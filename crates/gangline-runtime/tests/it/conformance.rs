@@ -6,6 +6,6 @@ mod flaws;
 mod foreign;
 mod guide;
 mod real;
+mod scores;
 mod toy;
 mod toys;
-mod verdicts;

@@ -3,8 +3,8 @@
 use gangline_core::TurnId;
 use gangline_os::task::TaskGroup;
 use gangline_runtime::{
-    Command, Prompt, Refusal, Runtime, RuntimeError, RuntimeEvent, Session, SessionFilter,
-    SessionHandle, StartOptions, StopReason, Verdict, adapters,
+    ApprovalReply, Command, Prompt, Refusal, Runtime, RuntimeError, RuntimeEvent, Session,
+    SessionFilter, SessionHandle, StartOptions, StopReason, adapters,
 };
 use tokio::sync::mpsc::error::SendError;
 
@@ -83,8 +83,8 @@ impl Driven {
         self.ask(Command::Interrupt).await
     }
 
-    pub(crate) async fn decide(&self, verdict: Verdict) -> Asked {
-        self.ask(Command::Decide(verdict)).await
+    pub(crate) async fn decide(&self, reply: ApprovalReply) -> Asked {
+        self.ask(Command::Decide(reply)).await
     }
 
     pub(crate) async fn set_model(&self, model: &str) -> Asked {

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{CancellationToken, clock, task::TaskGroup};
 use gangline_runtime::{
-    Answer, Block, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent, SessionId,
-    StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult, Verdict,
+    Answer, ApprovalReply, Block, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent,
+    SessionId, StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{net::TcpListener, sync::mpsc};
@@ -204,9 +204,9 @@ async fn a_prompt_in_mid_turn_is_refused_as_busy() {
     assert_eq!(texts(&rig.until_finished().await), "after");
 }
 
-/// C5: under `ask` a shell command waits for a verdict, what only looks does not.
+/// C5: under `ask` a shell command waits for a reply, what only looks does not.
 #[tokio::test]
-async fn a_shell_command_waits_for_its_verdict() {
+async fn a_shell_command_waits_for_its_approval() {
     let (mut rig, _called) = Rig::new(Permissions::Ask).await;
     rig.start().await;
     for (number, answer, expected) in [
@@ -228,7 +228,7 @@ async fn a_shell_command_waits_for_its_verdict() {
             (ask.tool.as_str(), ask.input["command"].as_str()),
             ("Bash", Some("echo $((6*7))"))
         );
-        rig.runtime.decide(Verdict { request: ask.request, answer }).await.unwrap();
+        rig.runtime.decide(ApprovalReply { request: ask.request, answer }).await.unwrap();
         let events = rig.until_finished().await;
         assert!(texts(&events).contains(expected), "{events:?}");
     }

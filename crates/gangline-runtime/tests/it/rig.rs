@@ -9,7 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId, permission};
-use gangline_os::{CancellationToken, clock, mark, task::TaskGroup};
+use gangline_os::{CancellationToken, clock, run_id, task::TaskGroup};
 use gangline_runtime::{
     Block, Mode, Permissions, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions,
     ToolCall, ToolHost, ToolSpec, TurnResult,
@@ -26,7 +26,7 @@ use super::driven::Driven;
 
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A session and what it tells. Everything lies in one folder, and every process carries its mark.
+/// A session and what it tells. Everything lies in one folder, and every process carries its run id.
 pub(crate) struct Rig {
     pub(crate) runtime: Driven,
     pub(crate) options: StartOptions,
@@ -250,15 +250,15 @@ impl Rig {
 
     /// Returns the command lines of the processes that this rig's program has started.
     pub(crate) fn processes(&self) -> Vec<String> {
-        self.marked().into_iter().map(|(_, line)| line).collect()
+        self.run_processes().into_iter().map(|(_, line)| line).collect()
     }
 
     /// Returns their pids and command lines.
-    pub(crate) fn marked(&self) -> Vec<(u32, String)> {
+    pub(crate) fn run_processes(&self) -> Vec<(u32, String)> {
         let line = |pid: u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let shown = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).replace('\0', " ");
-        let marked = mark::marked_processes(&self.installation);
-        marked.into_iter().map(|it| (it.pid, shown(line(it.pid)))).collect()
+        let found = run_id::run_processes(&self.installation);
+        found.into_iter().map(|it| (it.pid, shown(line(it.pid)))).collect()
     }
 
     /// Waits until a process with these words runs.
@@ -344,9 +344,9 @@ async fn pass(program: TcpStream, model: SocketAddr, mut open: watch::Receiver<b
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        for marked in mark::marked_processes(&self.installation) {
+        for found in run_id::run_processes(&self.installation) {
             let kill = gangline_os::process::Signal::Kill;
-            let _ = gangline_os::proc::signal_exact(marked.pid, marked.start_time, kill);
+            let _ = gangline_os::proc::signal_exact(found.pid, found.start_time, kill);
         }
     }
 }

@@ -68,11 +68,9 @@ pub(crate) fn begin(
         params![agent.folded(), &w.installation_id, pid, note, w.now.0, whose.runtime, &session];
     let (epoch, paused) =
         sql::one(&w.connection, sql, with, |row| Ok((Epoch(row.get(0)?), row.get(1)?)))?;
-    let rooms = "SELECT target FROM stand_downs WHERE agent = ? ORDER BY target";
-    let stood_down = sql::all(&w.connection, rooms, params![agent.folded()], sql::column)?;
     // Should this commit fail, the process is bound to an epoch that is not there, and fenced.
     w.epochs.insert(agent.clone(), epoch);
-    Ok(EpochStart { epoch, session, known_as, left, paused, stood_down })
+    Ok(EpochStart { epoch, session, known_as, left, paused })
 }
 
 /// Returns the session that the runtime had last, and the one that another had since. Gives one
@@ -241,24 +239,6 @@ pub(crate) fn pause(w: &mut Writer, agent: &AgentName, paused: i64) -> Result<()
                ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused";
     sql::run(&w.connection, sql, params![agent.folded(), &w.installation_id, paused, w.now.0])?;
     Ok(())
-}
-
-pub(crate) fn stand_down(
-    w: &mut Writer,
-    agent: &AgentName,
-    target: &str,
-    by: &str,
-) -> Result<(), Fault> {
-    let sql = "INSERT INTO stand_downs (agent, target, by, at) VALUES (?, ?, ?, ?) \
-               ON CONFLICT (agent, target) DO NOTHING";
-    sql::run(&w.connection, sql, params![agent.folded(), target, by, w.now.0])?;
-    Ok(())
-}
-
-pub(crate) fn lift(w: &mut Writer, agent: &AgentName, target: &str) -> Result<bool, Fault> {
-    let sql = "DELETE FROM stand_downs WHERE agent = ? AND target = ?";
-    let done = sql::run(&w.connection, sql, params![agent.folded(), target])?;
-    Ok(done > 0)
 }
 
 pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {

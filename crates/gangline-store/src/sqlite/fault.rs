@@ -67,7 +67,7 @@ pub(crate) fn chain(error: &dyn Error) -> String {
 }
 
 /// Makes the error that the caller gets.
-pub(crate) fn told(op: &'static str, error: rusqlite::Error, busy: Duration) -> StoreError {
+pub(crate) fn store_error(op: &'static str, error: rusqlite::Error, busy: Duration) -> StoreError {
     match kind(&error) {
         Kind::Busy => StoreError::Busy { waited: busy },
         Kind::Storage => StoreError::Degraded { op, cause: chain(&error), written: Written::No },

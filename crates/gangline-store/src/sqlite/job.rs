@@ -61,14 +61,14 @@ pub(crate) trait Write: Send {
 }
 
 /// What is told of a write between its commit and its sync.
-pub(crate) type Tell<T> = Box<dyn FnOnce(&mut T) + Send>;
+pub(crate) type OnDone<T> = Box<dyn FnOnce(&mut T) + Send>;
 
 pub(crate) struct WriteJob<T, F> {
     op: &'static Op,
     stage: Stage,
     work: Option<F>,
     result: Option<T>,
-    tell: Option<Tell<T>>,
+    tell: Option<OnDone<T>>,
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
@@ -76,7 +76,7 @@ impl<T, F> WriteJob<T, F> {
     pub(crate) fn new(
         op: &'static Op,
         stage: Stage,
-        (work, tell): (F, Option<Tell<T>>),
+        (work, tell): (F, Option<OnDone<T>>),
     ) -> (Self, oneshot::Receiver<Result<T, StoreError>>) {
         let (answer, receiver) = oneshot::channel();
         (Self { op, stage, work: Some(work), result: None, tell, answer }, receiver)
@@ -157,7 +157,9 @@ where
         let (kind, result) = match work(connection) {
             Ok(result) => (Kind::Statement, Ok(result)),
             Err(Fault::Said(error)) => (Kind::Statement, Err(error)),
-            Err(Fault::Sql(error)) => (fault::kind(&error), Err(fault::told(op, error, busy))),
+            Err(Fault::Sql(error)) => {
+                (fault::kind(&error), Err(fault::store_error(op, error, busy)))
+            }
         };
         drop(answer.send(result));
         kind

@@ -250,14 +250,6 @@ fn confirm_one(w: &mut Writer, id: OutboxId, said: &Said) -> Result<bool, Fault>
     Ok(true)
 }
 
-pub(crate) fn requeue(w: &mut Writer, agent: &AgentName) -> Result<u64, Fault> {
-    agents::fence(w, agent, None)?;
-    let sql = "UPDATE outbox INDEXED BY outbox_pending SET state = 'queued' WHERE agent = ? AND state = 'sent' \
-               AND state IN ('queued', 'sent')";
-    let done = sql::run(&w.connection, sql, params![agent.folded()])?;
-    Ok(done)
-}
-
 pub(crate) fn undeliverable(w: &mut Writer, ids: &[OutboxId], why: &str) -> Result<bool, Fault> {
     let sql = "UPDATE outbox SET state = 'undeliverable', why = ?, settled_at = ? \
                WHERE id = ? AND state IN ('queued', 'sent')";

@@ -298,7 +298,7 @@ impl Core {
                 }
                 Err(match stop.cause {
                     Fault::Said(error) => error,
-                    Fault::Sql(error) => fault::told("write", error, busy),
+                    Fault::Sql(error) => fault::store_error("write", error, busy),
                 })
             }
         }

@@ -1,6 +1,6 @@
 //! Agents and epochs, pauses, usage, accounts.
 
-use gangline_core::{AgentName, Epoch, Principal};
+use gangline_core::{AgentName, Principal};
 use gangline_os::clock::UnixMicros;
 
 use super::Store;
@@ -8,7 +8,7 @@ use crate::{
     error::StoreError,
     op,
     sqlite::{Writer, agents},
-    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, SessionRow, UsageSum, Whose},
+    types::{AccountRow, AgentRow, EpochStart, NewUsage, SessionRow, UsageSum, Whose},
 };
 
 impl Store {
@@ -31,21 +31,6 @@ impl Store {
             agents::begin(w, &agent, (pid, &note), whose)
         };
         self.sqlite.write(&op::BEGIN_EPOCH, work).await
-    }
-
-    /// Records what a daemon says of itself.
-    ///
-    /// # Errors
-    /// [`StoreError::Fenced`] unless the epoch is the agent's; or the storage's.
-    pub async fn set_agent(
-        &self,
-        agent: &AgentName,
-        epoch: Epoch,
-        update: AgentUpdate,
-    ) -> Result<(), StoreError> {
-        let agent = agent.clone();
-        let work = move |w: &mut Writer| agents::update(w, &agent, epoch, &update);
-        self.sqlite.write(&op::SET_AGENT, work).await
     }
 
     /// Returns one agent; none if it never began an epoch and was never paused.
@@ -90,35 +75,6 @@ impl Store {
     pub async fn resume(&self, agent: &AgentName) -> Result<(), StoreError> {
         let agent = agent.clone();
         self.sqlite.write(&op::PAUSE, move |w| agents::pause(w, &agent, 0)).await
-    }
-
-    /// Makes an agent stand down in a room, until a human lifts it.
-    ///
-    /// # Errors
-    /// The storage's.
-    pub async fn stand_down(
-        &self,
-        agent: &AgentName,
-        target: &str,
-        by: &str,
-    ) -> Result<(), StoreError> {
-        let (agent, target, by) = (agent.clone(), target.to_owned(), by.to_owned());
-        let work = move |w: &mut Writer| agents::stand_down(w, &agent, &target, &by);
-        self.sqlite.write(&op::STAND_DOWN, work).await
-    }
-
-    /// Lifts a stand-down. Returns whether there was one.
-    ///
-    /// # Errors
-    /// The storage's.
-    pub async fn lift_stand_down(
-        &self,
-        agent: &AgentName,
-        target: &str,
-    ) -> Result<bool, StoreError> {
-        let (agent, target) = (agent.clone(), target.to_owned());
-        let work = move |w: &mut Writer| agents::lift(w, &agent, &target);
-        self.sqlite.write(&op::STAND_DOWN, work).await
     }
 
     /// Records what a model call used.

@@ -79,15 +79,6 @@ impl Store {
         self.sqlite.read("read decisions", work).await
     }
 
-    /// Records that the runtime has the decision.
-    ///
-    /// # Errors
-    /// [`StoreError::Fenced`], or the storage's.
-    pub async fn mark_delivered(&self, number: ApprovalNumber) -> Result<(), StoreError> {
-        let work = move |w: &mut Writer| approvals::mark_delivered(w, number);
-        self.sqlite.write(&op::MARK_DELIVERED, work).await
-    }
-
     /// Announces an approval in one more place, if it is still open. The same key again changes
     /// nothing.
     ///

@@ -7,7 +7,7 @@ use super::Store;
 use crate::{
     error::StoreError,
     op,
-    sqlite::{Tell, messages, trace},
+    sqlite::{OnDone, messages, trace},
     types::{Accepted, Cancel, MessageFilter, MessageRow, NewMessage, TakenIn, Trace},
 };
 
@@ -30,14 +30,15 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::accept`].
-    pub async fn accept_and_tell(
+    pub async fn accept_and_notify(
         &self,
         message: NewMessage,
         tell: impl FnOnce(Option<MessageRow>) + Send + 'static,
     ) -> Result<Accepted, StoreError> {
         let work = move |w: &mut crate::sqlite::Writer| messages::accept_row(w, &message);
-        let tell: Tell<(Accepted, Option<MessageRow>)> = Box::new(move |(_, row)| tell(row.take()));
-        let written = self.sqlite.write_and_tell(&op::ACCEPT, work, Some(tell)).await;
+        let tell: OnDone<(Accepted, Option<MessageRow>)> =
+            Box::new(move |(_, row)| tell(row.take()));
+        let written = self.sqlite.write_and_notify(&op::ACCEPT, work, Some(tell)).await;
         written.map(|(accepted, _)| accepted)
     }
 

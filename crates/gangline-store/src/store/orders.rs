@@ -1,4 +1,4 @@
-//! Orders: whether daemons shall run, and when they start anew. Ring the hub's bell after a write.
+//! Orders: whether daemons shall run, and when they start anew. Notify the hub after a write.
 
 use gangline_core::AgentName;
 

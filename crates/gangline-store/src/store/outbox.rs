@@ -114,16 +114,6 @@ impl Store {
         self.sqlite.write(&op::CONFIRM, work).await
     }
 
-    /// Queues the agent's lines again that were sent and not confirmed: after a lost link. Returns
-    /// how many.
-    ///
-    /// # Errors
-    /// [`StoreError::Fenced`], or the storage's.
-    pub async fn requeue_sent(&self, agent: &AgentName) -> Result<u64, StoreError> {
-        let agent = agent.clone();
-        self.sqlite.write(&op::REQUEUE_SENT, move |w| outbox::requeue(w, &agent)).await
-    }
-
     /// Gives lines up, all in one commit. Returns whether one was still waiting.
     ///
     /// # Errors

@@ -17,9 +17,9 @@ pub enum Entry {
     Events(Vec<NewEvent>),
     /// As [`Store::add_usage`].
     Usage(NewUsage),
-    /// As [`Store::set_agent`].
+    /// Records what a daemon says of itself.
     Agent(AgentName, Epoch, AgentUpdate),
-    /// As [`Store::mark_delivered`].
+    /// Records that the runtime has the decision.
     Delivered(ApprovalNumber),
     /// As [`Store::send`].
     Send(Box<Send>),

@@ -30,8 +30,6 @@ pub struct EpochStart {
     pub left: Option<LeftSession>,
     /// Whether a human paused the agent.
     pub paused: bool,
-    /// The rooms in which a human told it to stand down.
-    pub stood_down: Vec<String>,
 }
 
 /// A session that is not gone on with, since another runtime made it.

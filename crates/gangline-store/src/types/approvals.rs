@@ -121,7 +121,7 @@ pub struct WithdrawApproval {
 pub struct Decided {
     /// The number.
     pub number: ApprovalNumber,
-    /// Whose runtime asked: ring its daemon's bell.
+    /// Whose runtime asked: notify its daemon.
     pub agent: AgentName,
     /// What was said.
     pub decision: Decision,

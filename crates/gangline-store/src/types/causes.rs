@@ -29,7 +29,7 @@ pub enum Released {
         root: MessageId,
         /// How many messages.
         messages: u64,
-        /// Whose they are: ring their bells.
+        /// Whose they are: notify them.
         agents: Vec<AgentName>,
     },
     /// Nothing of this cause is held.
@@ -55,7 +55,7 @@ pub struct CauseEnded {
     pub root: MessageId,
     /// Messages that waited or were held, and are cancelled.
     pub cancelled: u64,
-    /// The open turns that work on it; their daemons end them when their bells are rung.
+    /// The open turns that work on it; their daemons end them when they are notified.
     pub turns: Vec<(AgentName, TurnId)>,
     /// Whether it was ended before; ending it again cancels what came since.
     pub again: bool,

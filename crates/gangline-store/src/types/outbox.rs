@@ -94,7 +94,7 @@ pub struct SendReceipt {
     pub outbox: Vec<OutboxId>,
     /// Whether the idempotency key was known already; then nothing changed.
     pub repeated: bool,
-    /// The row made for another agent: ring its bell.
+    /// The row made for another agent: notify it.
     pub delivered: Option<Accepted>,
 }
 

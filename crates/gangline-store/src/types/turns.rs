@@ -34,7 +34,7 @@ pub struct Taken {
     /// The messages that were not waiting any more, or are held or cancelled because of their
     /// cause.
     pub gone: Vec<MessageId>,
-    /// Who tells people of a limit that was reached: ring its bell.
+    /// Who tells people of a limit that was reached: notify it.
     pub teller: Option<AgentName>,
 }
 
@@ -80,7 +80,7 @@ pub struct EndTurn {
 pub struct Ended {
     /// The rows of the outbox, in the order of the sends' lines.
     pub outbox: Vec<OutboxId>,
-    /// The rows made for other agents: ring their bells.
+    /// The rows made for other agents: notify them.
     pub delivered: Vec<Accepted>,
     /// Messages named in `settle` that this turn does not hold.
     pub skipped: Vec<MessageId>,

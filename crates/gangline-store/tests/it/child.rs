@@ -136,10 +136,10 @@ async fn write(path: &Path, tag: &str, count: usize) {
     store.close().await.unwrap();
 }
 
-/// Rings the bell, for a row that was there before too.
-fn ring(bell: &Arc<Notify>) -> impl FnOnce(Option<MessageRow>) + Send + 'static {
-    let bell = Arc::clone(bell);
-    move |_| bell.notify_one()
+/// Wakes the caller, for a row that was there before too.
+fn wake(woken: &Arc<Notify>) -> impl FnOnce(Option<MessageRow>) + Send + 'static {
+    let woken = Arc::clone(woken);
+    move |_| woken.notify_one()
 }
 
 /// Accepts messages, and takes each as soon as it is committed.
@@ -148,12 +148,12 @@ async fn follow(path: &Path, tag: &str, count: i64) {
     let tuning = Tuning { followed_within: Duration::from_secs(20), ..Tuning::default() };
     let store = Store::open_tuned(options, tuning).await.unwrap();
     let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
-    let bell = Arc::new(Notify::new());
+    let woken = Arc::new(Notify::new());
     for n in 1..=count {
         let key = format!("{tag}-{n}");
-        let accepted = store.accept_and_tell(keyed(&ada(), &key), ring(&bell));
+        let accepted = store.accept_and_notify(keyed(&ada(), &key), wake(&woken));
         let taken = async {
-            bell.notified().await;
+            woken.notified().await;
             let waiting = store.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap();
             let ids: Vec<_> = waiting.iter().map(|row| row.id).collect();
             store.take(take(&ada(), turn(epoch, n), &ids)).await.unwrap()
@@ -191,7 +191,6 @@ pub(crate) const LIFE: &[&str] = &[
     "begin_epoch",
     "set_agent",
     "pause",
-    "stand_down",
     "order",
     "accept",
     "move_cursor",
@@ -201,7 +200,6 @@ pub(crate) const LIFE: &[&str] = &[
     "take",
     "send",
     "mark_sent",
-    "requeue_sent",
     "confirm",
     "undeliverable",
     "may_be_doubled",
@@ -231,12 +229,10 @@ async fn first_half(store: &Store) -> Epoch {
     say("begin_epoch");
     let session = Some(Some("session".to_owned()));
     let update = AgentUpdate { session, ..AgentUpdate::default() };
-    store.set_agent(&ada(), epoch, update).await.unwrap();
+    alone(store, Entry::Agent(ada(), epoch, update)).await.unwrap();
     say("set_agent");
     store.pause(&ada()).await.unwrap();
     say("pause");
-    store.stand_down(&ada(), "#room", "otto").await.unwrap();
-    say("stand_down");
     store.order(&ada(), gangline_store::Desired::Down, "otto").await.unwrap();
     say("order");
     let id = store.accept(keyed(&ada(), "first")).await.unwrap().id;
@@ -256,8 +252,6 @@ async fn first_half(store: &Store) -> Epoch {
     say("send");
     store.mark_sent(&lines, SentAs::Lines).await.unwrap();
     say("mark_sent");
-    store.requeue_sent(&ada()).await.unwrap();
-    say("requeue_sent");
     store.confirm(&[lines[0]], Said::default()).await.unwrap();
     say("confirm");
     store.undeliverable(&[lines[1]], "403").await.unwrap();
@@ -290,7 +284,7 @@ async fn second_half(store: &Store, epoch: Epoch) {
     say("withdraw_approval");
     store.decide(number, rules(Decision::Allow)).await.unwrap();
     say("decide");
-    store.mark_delivered(number).await.unwrap();
+    alone(store, Entry::Delivered(number)).await.unwrap();
     say("mark_delivered");
     let second = OpenApproval { request: "second".to_owned(), ..ask(&ada(), turn, id) };
     store.open_approval(second).await.unwrap();
@@ -339,10 +333,10 @@ async fn fail_together(path: &Path) {
     let tuning = Tuning { followed_within: Duration::from_secs(20), ..Tuning::default() };
     let store = Store::open_tuned(options, tuning).await.unwrap();
     let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
-    let bell = Arc::new(Notify::new());
-    let accepted = store.accept_and_tell(keyed(&ada(), "first"), ring(&bell));
+    let woken = Arc::new(Notify::new());
+    let accepted = store.accept_and_notify(keyed(&ada(), "first"), wake(&woken));
     let taken = async {
-        bell.notified().await;
+        woken.notified().await;
         let waiting = store.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap();
         let ids: Vec<_> = waiting.iter().map(|row| row.id).collect();
         store.take(take(&ada(), turn(epoch, 1), &ids)).await

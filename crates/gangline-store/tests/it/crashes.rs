@@ -37,9 +37,6 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
         "begin_epoch" => agent.is_some(),
         "set_agent" => agent.is_some_and(|row| row.session.is_some()),
         "pause" => agent.is_some_and(|row| row.paused),
-        "stand_down" => {
-            !store.begin_epoch(&ada(), (9, ""), claude()).await.unwrap().stood_down.is_empty()
-        }
         "order" => !store.orders().await.unwrap().is_empty(),
         "accept" => state("first").is_some(),
         "move_cursor" => !store.cursors(&ada(), "local").await.unwrap().is_empty(),
@@ -49,7 +46,6 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
         "take" => events.iter().any(|event| event.kind == "turn_started"),
         "send" => lines.len() == 2,
         "mark_sent" => lines[1].attempts == 1,
-        "requeue_sent" => line(1) != Some(OutboxState::Sent),
         "confirm" => line(0) == Some(OutboxState::Confirmed),
         "undeliverable" => line(1) == Some(OutboxState::Undeliverable),
         "may_be_doubled" => lines[0].may_be_doubled,

@@ -11,8 +11,8 @@ use gangline_core::{
 };
 use gangline_os::clock;
 use gangline_store::{
-    Announce, EndTurn, LineKind, NUMBER_PLACEHOLDER, NewMessage, NewUsage, OpenApproval,
-    OpenOptions, Ruling, Send, Settle, Store, Take, Tuning, Whose, WithdrawApproval,
+    Announce, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewMessage, NewUsage, OpenApproval,
+    OpenOptions, Ruling, Send, Settle, Store, StoreError, Take, Tuning, Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -54,6 +54,11 @@ pub(crate) fn ada() -> AgentName {
 /// A daemon whose configured backend is the one that it has.
 pub(crate) fn claude() -> Whose<'static> {
     Whose { runtime: "claude", configured: "claude" }
+}
+
+/// Records one thing by itself.
+pub(crate) async fn alone(store: &Store, entry: Entry) -> Result<(), StoreError> {
+    store.together(vec![entry]).await?.remove(0)
 }
 
 pub(crate) fn bob() -> AgentName {

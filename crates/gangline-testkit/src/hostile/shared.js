@@ -39,7 +39,7 @@ if (PLAY === "ignores_term") {
   setInterval(() => {}, 1000);
 }
 
-// A child in a session of its own; it carries the environment, and with it the mark.
+// A child in a session of its own; it carries the environment, and with it the run id.
 function grandchild() {
   spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).unref();
 }

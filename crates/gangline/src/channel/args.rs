@@ -20,7 +20,7 @@ pub(crate) struct ChannelArgs {
     /// Speak as this agent [default: $GANGLINE_NICK, else $CULTURE_NICK]
     #[arg(long, global = true, value_name = "NICK")]
     pub(super) agent: Option<Who>,
-    /// Also look for a daemon's socket in /tmp, if it is this user's alone
+    /// Also look for a daemon's socket in /tmp, if only this user can open it
     #[arg(long, global = true)]
     pub(super) legacy_tmp: bool,
     #[command(subcommand)]
@@ -29,10 +29,10 @@ pub(crate) struct ChannelArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ChannelCommand {
-    /// Say something; `@nick` instead of a channel says it privately
+    /// Send a message; `@nick` instead of a channel sends it privately
     #[command(visible_alias = "message")]
     Send(Say),
-    /// Show what has been said since the last read, oldest first
+    /// Show the messages since the last read, oldest first
     Read(Read),
     /// Ask something and wait for the answer
     Ask(Ask),
@@ -65,9 +65,9 @@ pub(super) enum ChannelCommand {
         #[arg(num_args = 0..)]
         text: Vec<String>,
     },
-    /// Let the agent's backend make its context shorter
+    /// Shorten the context of the agent's backend
     Compact,
-    /// Let the agent's backend begin a new context
+    /// Begin a new context in the agent's backend
     Clear,
     /// Confirm a folder, and print its CLAUDE.md
     #[command(visible_alias = "set_directory")]
@@ -88,10 +88,10 @@ pub(super) struct Say {
     /// More of the text, joined by spaces
     #[arg(hide = true)]
     more: Vec<String>,
-    /// Make the channel if there is none of this name
+    /// Make the channel if it does not exist
     #[arg(long)]
     create: bool,
-    /// The message that this answers, such as m42: then it is nobody else's answer
+    /// The message that this answers, such as m42; it then answers no other message
     #[arg(long, value_name = "MESSAGE")]
     reply_to: Option<MessageId>,
 }
@@ -108,10 +108,10 @@ pub(super) struct Read {
     #[arg(short = 'n', long, conflicts_with = "count", default_value_t = READ_LIMIT,
           value_parser = number::within::<u32>(1, number::ANY))]
     limit: u32,
-    /// The newest ones, and skip older unread ones
+    /// Show the newest messages and skip older unread ones
     #[arg(long)]
     latest: bool,
-    /// The newest ones, read or not; what was unread stays unread
+    /// Show the newest messages, read or not; unread ones stay unread
     #[arg(long, conflicts_with = "latest")]
     peek: bool,
     /// The agent's own lines too

@@ -10,9 +10,9 @@ use gangline_os::paths::Overrides;
 
 use super::{
     client::{Client, RESPONSE},
-    peek::{self, PeekError},
+    messages,
+    one_shot::{self, OneShotError},
     reach::Reach,
-    told,
 };
 use crate::{failure::Failure, show::text};
 
@@ -68,32 +68,34 @@ pub(crate) fn in_person(
     command: &Command,
     taken_back: &dyn Fn() -> bool,
 ) -> Result<String, Failure> {
-    let server = peek::server(place)?;
-    let (nick, response) = match peek::answer_as(&server, nicks, command, taken_back) {
-        Err(PeekError::TakenBack) => return Err(Failure::user(PeekError::TakenBack.to_string())),
+    let server = one_shot::server(place)?;
+    let (nick, response) = match one_shot::answer_as(&server, nicks, command, taken_back) {
+        Err(OneShotError::TakenBack) => {
+            return Err(Failure::user(OneShotError::TakenBack.to_string()));
+        }
         Ok(answer) => answer,
-        Err(PeekError::Refused(why)) => {
+        Err(OneShotError::Refused(why)) => {
             return Err(Failure::user(format!("the chat server refused: {why}")));
         }
-        Err(error) => return Err(told::no_server(&server, error)),
+        Err(error) => return Err(messages::no_server(&server, error)),
     };
     match response.ok {
         true => Ok(nick),
-        false => Err(told::no_channel(command, &response)),
+        false => Err(messages::no_channel(command, &response)),
     }
 }
 
 fn ask(reach: &Reach, verb: &str, command: &Command) -> Result<String, Failure> {
     let mut client =
-        Client::dial(&reach.sockets).map_err(|error| told::unreachable(&reach.nick, &error))?;
+        Client::dial(&reach.sockets).map_err(|error| messages::unreachable(&reach.nick, &error))?;
     let response = client
         .ask(command.clone(), reach.token.clone(), RESPONSE)
-        .map_err(|error| told::lost(&reach.nick, error))?;
-    let response = told_as_refused(command, response);
+        .map_err(|error| messages::lost(&reach.nick, error))?;
+    let response = as_refused(command, response);
     if !response.ok {
-        return Err(told::refused(verb, command, &response, &reach.nick));
+        return Err(messages::refused(verb, command, &response, &reach.nick));
     }
-    let told = told::text(verb, command, &response)?;
+    let told = messages::text(verb, command, &response)?;
     let mut out = told.text.trim_end().to_owned();
     let warnings = response.warnings.iter().map(|it| format!("warning: {}", text::one_line(it)));
     for note in warnings.chain(told.notes) {
@@ -105,7 +107,7 @@ fn ask(reach: &Reach, verb: &str, command: &Command) -> Result<String, Failure> 
 
 /// Returns the response; what is read of a channel that the agent is not in counts as refused. A
 /// daemon has no lines of it, and says why beside, as culture's clients expect.
-pub(super) fn told_as_refused(command: &Command, response: Response) -> Response {
+pub(super) fn as_refused(command: &Command, response: Response) -> Response {
     let Command::Read { channel: Target::Channel(channel), .. } = command else { return response };
     match response.warnings.contains(&not_joined(channel)) {
         true => Response::failed(response.id, not_joined(channel)),

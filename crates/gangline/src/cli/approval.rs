@@ -8,7 +8,7 @@ pub(crate) struct Decide {
     /// The approval's number
     #[arg(value_parser = number)]
     pub(crate) number: ApprovalNumber,
-    /// Why; the model is told why it was refused
+    /// The reason; the model reads it if the call is refused
     #[arg(long, value_name = "TEXT", alias = "note")]
     pub(crate) reason: Option<String>,
 }

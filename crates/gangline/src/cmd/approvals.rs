@@ -12,10 +12,10 @@ use crate::{
     output, place, show, store, view,
 };
 
-/// List the approvals that wait, or show all of one
+/// List open approvals, or show one in full
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Show all of this one: the whole command or change, who asked, and why
+    /// Show this one in full: the whole command or change, who asked, and why
     #[arg(value_parser = approval::number, conflicts_with = "all")]
     pub(crate) number: Option<ApprovalNumber>,
     /// Closed ones too
@@ -46,7 +46,7 @@ async fn one(
 ) -> Result<u8, Failure> {
     let Some(row) = store.approval(number).await? else {
         return Err(Failure::user(format!("there is no approval {number}"))
-            .hint("`gangline approvals --all` lists them all"));
+            .hint("`gangline approvals --all` lists all of them"));
     };
     if global.json {
         output::json(&view::approval(&row))?;

@@ -62,7 +62,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let mut show = Show { json: global.json, zone: TimeZone::system(), cursor: None };
     loop {
         let Some(why) = show.follow(&mut client, &reach)? else { return Ok(0) };
-        output::note(&format!("-- {}: {why}; waiting until its daemon is back", reach.nick));
+        output::note(&format!("-- {}: {why}; waiting for its daemon", reach.nick));
         let Some(back) = back(&reach) else { return Ok(0) };
         client = back;
         output::note(&format!("-- {} is back", reach.nick));
@@ -76,7 +76,7 @@ fn absent(global: &Global, nick: &AgentName, error: Unreachable) -> Failure {
     if let Some(holder) = runs {
         return Failure::environment(error)
             .doing(format!("the daemon of {nick} runs, and its socket cannot be used: {holder}"))
-            .hint("a daemon whose socket was removed makes it again within 30 s: try again")
+            .hint("the daemon makes a removed socket again within 30 s: try again then")
             .hint(format!("what it does: gangline logs -f {nick}"));
     }
     Failure::user(format!("the daemon of {nick} is not running"))

@@ -2,17 +2,18 @@
 
 use gangline_core::{MessageId, Redactor, shown};
 use gangline_hub::credentials::OWNER;
-use gangline_os::doorbell;
+use gangline_os::change_notice;
 use gangline_store::{Cancel, LineKind, MessageRow, Send, Store};
 use serde_json::json;
 
 use crate::{
+    caller,
     cli::{Global, message::About},
     failure::Failure,
-    output, place, store, unmark,
+    output, place, store,
 };
 
-/// Take back a message that waits
+/// Cancel a message that waits
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -21,15 +22,15 @@ pub(crate) struct Args {
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let id = args.about.message;
-    unmark::refuse("cancel messages")?;
+    caller::refuse("cancel messages")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let row = store.message(id).await?;
     let found = store.cancel(id, OWNER).await?;
     let (Some(row), Cancel::Done) = (row, found) else { return Err(not_cancelled(id, found)) };
-    let told = tell_author(&store, &row).await;
+    let told = notify_author(&store, &row).await;
     // It is cancelled, whether or not its author can be told.
-    doorbell::ring(&paths.doorbell(row.agent.folded()));
+    change_notice::notify(&paths.change_notice(row.agent.folded()));
     told?;
     if global.json {
         output::json(&json!({ "message": id, "agent": row.agent, "state": "cancelled" }))?;
@@ -44,7 +45,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 }
 
 /// Tells it where it was asked, once.
-async fn tell_author(store: &Store, row: &MessageRow) -> Result<(), Failure> {
+async fn notify_author(store: &Store, row: &MessageRow) -> Result<(), Failure> {
     if row.target.is_empty() {
         return Ok(());
     }
@@ -71,10 +72,10 @@ fn not_cancelled(id: MessageId, found: Cancel) -> Failure {
                 .hint("`gangline interrupt` and the agent's nick ends the turn")
         }
         Cancel::Settled(state) => {
-            Failure::user(format!("{id} cannot be cancelled: it {}", state.told()))
+            Failure::user(format!("{id} cannot be cancelled: it {}", state.describe()))
                 .hint(format!("`gangline trace {id}` shows what became of it"))
         }
         Cancel::Unknown | Cancel::Done => Failure::user(format!("there is no message {id}"))
-            .hint("`@nick queue` in a room lists what waits; `gangline logs` names what came"),
+            .hint("`@nick queue` in a room lists waiting messages; `gangline logs` lists all"),
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Speak and read in channels, as an agent: what an agent's skill calls
+/// Send and read messages as an agent; the agents' skill uses it
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

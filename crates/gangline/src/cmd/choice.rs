@@ -61,7 +61,7 @@ pub(super) fn check<'a>(
             }
             Choice::Configured | Choice::AsOrdered => driven.available()?,
         }
-        notes.extend(driven.told());
+        notes.extend(driven.notice());
         let runtime = driven.instead_of.is_some().then(|| driven.found.name.clone());
         let changes = runtime.as_deref() != ordered;
         if changes && runtime.is_none() {

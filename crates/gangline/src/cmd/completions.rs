@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use super::Cli;
 use crate::{cli::Global, failure::Failure, output};
 
-/// Print what a shell needs to complete commands and options
+/// Print a script that makes a shell complete commands and options
 ///
 /// For instance: gangline completions bash > ~/.local/share/bash-completion/completions/gangline
 #[derive(Debug, clap::Args)]

@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Config {
-    /// Read the configuration and say what is wrong with it, with line and column
+    /// Check the configuration and show faults with line and column
     Check {
         /// The file [default: as for `up`]
         file: Option<PathBuf>,

@@ -37,16 +37,17 @@ const TOKEN_MAX: u64 = 4096;
 /// The program's name in a shell.
 const PROGRAM: &str = "gangline";
 
-/// The process of one agent; started by `up`
+/// Run the process of one agent; `up` starts it for you
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The agent's nick
     pub(crate) agent: Who,
-    /// Where a foreign IRC server is, if not as configured; the own one is reached by its socket
+    /// The address of a foreign IRC server, instead of the configured one; Gangline's own server is
+    /// reached through its socket
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) irc: Option<String>,
-    /// Use this backend instead of the configured one; `gangline runtime list` names them.
-    /// For this process only; without it the one that `up`, `start` or `restart` was given
+    /// Use this backend instead of the configured one; `gangline runtime list` names them. For this
+    /// process only [default: the one given to `up`, `start` or `restart`]
     #[arg(long, value_name = "NAME")]
     pub(crate) runtime: Option<String>,
 }
@@ -60,13 +61,13 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let nick = named(&loaded, &args.agent)?.nick.clone();
     let opened = match Opened::new(&paths, &nick, &clock::system()).await {
         Ok(opened) => opened,
-        Err(ended) => return Ok(told(&ended)),
+        Err(ended) => return Ok(outcome(&ended)),
     };
     let runtime = match &args.runtime {
         Some(runtime) => Some(runtime.clone()),
         None => match opened.runtime(&nick).await {
             Ok(runtime) => runtime,
-            Err(ended) => return Ok(told(&ended)),
+            Err(ended) => return Ok(outcome(&ended)),
         },
     };
     let settings = settings((paths, &loaded), (&nick, &args), runtime.as_deref())?;
@@ -77,11 +78,11 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     // What the file says of other agents is nothing that this one needs for life.
     drop(loaded);
     let ended = Box::pin(gangline_agent::run(opened, settings)).await;
-    Ok(told(&ended))
+    Ok(outcome(&ended))
 }
 
 /// Says how the daemon ended; returns its exit code.
-fn told(ended: &Ended) -> u8 {
+fn outcome(ended: &Ended) -> u8 {
     match ended.code {
         0 => tracing::info!(why = ended.why, "ended"),
         _ => output::note(&format!("error: {}", ended.why)),

@@ -6,15 +6,16 @@ use gangline_api::{
 };
 use gangline_core::{Principal, Redactor, Tier, approval};
 use gangline_hub::credentials::OWNER;
-use gangline_os::doorbell;
+use gangline_os::change_notice;
 use gangline_store::{DecideError, Decided, RuleRow, Ruling, Stored};
 use serde::Serialize;
 
 use super::policy;
 use crate::{
+    caller,
     cli::{Global, approval::Decide},
     failure::Failure,
-    output, place, store, unmark, view,
+    output, place, store, view,
 };
 
 pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Result<u8, Failure> {
@@ -22,12 +23,12 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let decided = store.decide(args.number, ruling(&args, decision)).await.map_err(explain)?;
-    doorbell::ring(&paths.doorbell(decided.agent.folded()));
+    change_notice::notify(&paths.change_notice(decided.agent.folded()));
     if global.json {
         let row = store.approval(args.number).await?;
         output::json(&row.as_ref().map(view::approval))?;
     } else {
-        output::print(&told(&decided, decision))?;
+        output::print(&outcome(&decided, decision))?;
     }
     Ok(0)
 }
@@ -39,7 +40,7 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
     let store = store::existing(&paths).await?;
     let ruling = ruling(&args, Decision::Allow);
     let always = store.decide_always(args.number, ruling).await.map_err(explain)?;
-    doorbell::ring(&paths.doorbell(always.decided.agent.folded()));
+    change_notice::notify(&paths.change_notice(always.decided.agent.folded()));
     if let Stored::Rules(rules) = &always.stored {
         policy::record(&store, rules, &format!("is stored by {}", known_as())).await?;
     }
@@ -52,7 +53,7 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
         let approval = row.as_ref().map(view::approval);
         output::json(&Printed { approval, rules, no_rule })?;
     } else {
-        output::print(&told(&always.decided, Decision::Allow))?;
+        output::print(&outcome(&always.decided, Decision::Allow))?;
         output::print(&stored(&always.stored))?;
     }
     Ok(0)
@@ -71,7 +72,7 @@ struct Printed {
 fn stored(stored: &Stored) -> String {
     let rules = match stored {
         Stored::Nothing(why) => {
-            return format!("it is asked about again next time: {why}, so no rule is stored\n");
+            return format!("the agent will ask again: no rule is stored, because {why}\n");
         }
         Stored::Rules(rules) => rules,
     };
@@ -85,9 +86,9 @@ fn stored(stored: &Stored) -> String {
 
 /// What an agent's shell is told that decides.
 fn refuse_agents() -> Result<(), Failure> {
-    match unmark::is_marked() {
-        true => Err(Failure::user("an agent does not decide approvals")
-            .hint("this shell was started by an agent (GANGLINE_RUN is set): use one of your own")),
+    match caller::is_agent() {
+        true => Err(Failure::user("an agent cannot decide approvals")
+            .hint("this shell was started by an agent (GANGLINE_RUN is set): use your own shell")),
         false => Ok(()),
     }
 }
@@ -121,20 +122,20 @@ fn known_as() -> String {
 
 fn explain(error: DecideError) -> Failure {
     let hint = match &error {
-        DecideError::Unknown(_) => "`gangline approvals` lists those that wait",
-        DecideError::Closed { .. } => "`gangline approvals --all` tells by whom",
-        DecideError::Store(_) => "try again: a decision that was written is not taken twice",
+        DecideError::Unknown(_) => "`gangline approvals` lists the open ones",
+        DecideError::Closed { .. } => "`gangline approvals --all` shows by whom",
+        DecideError::Store(_) => "try again: a decision is never stored twice",
     };
     Failure::from(error).hint(hint)
 }
 
-fn told(decided: &Decided, decision: Decision) -> String {
+fn outcome(decided: &Decided, decision: Decision) -> String {
     let word = match decision {
         Decision::Allow => "allowed",
         Decision::Deny => "denied",
     };
     let when = if decided.for_next_attempt {
-        "; the turn that asked is gone, so this counts for the next attempt"
+        "; the turn that asked is gone, so this applies to the next attempt"
     } else {
         ""
     };

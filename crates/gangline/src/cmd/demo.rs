@@ -84,7 +84,7 @@ fn refuse_second(paths: &Paths) -> Result<(), Failure> {
         None => Ok(()),
         Some(holder) => {
             Err(Failure::user(format!("a hub runs on {} already: {holder}", paths.state.display()))
-                .hint("end it, or give this one a folder of its own by --state DIR"))
+                .hint("stop it, or choose another folder with --state DIR"))
         }
     }
 }
@@ -115,7 +115,7 @@ fn tell(global: &Global, paths: &Paths, listening: &Listening, progress: &Progre
             output::print(&scene::introduction(&flag(global, paths), paths, listening))
         }
         (false, Progress::Ready { failed, .. }) if !failed.is_empty() => {
-            output::print("demo-guide cannot answer: `gangline ps` says why\n")
+            output::print("demo-guide cannot answer: `gangline ps` shows why\n")
         }
         (false, Progress::Ready { .. }) => {
             output::print("ready: demo-guide is in #general. Ctrl-C ends the demo.\n")

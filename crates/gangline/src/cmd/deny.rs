@@ -8,7 +8,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Refuse what an approval asks for; the reason is told to the model
+/// Refuse what an approval asks for; the model reads the reason
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -7,7 +7,7 @@ mod installation;
 pub(super) mod login;
 pub(super) mod program;
 mod reading;
-mod sheet;
+mod report;
 mod show;
 mod status;
 mod subject;
@@ -27,16 +27,16 @@ use gangline_store::AgentRow;
 use serde::Serialize;
 
 use self::{
-    agent::Patient,
+    agent::AgentCheck,
     hub::Hub,
-    sheet::{About, Check, Counts, Group, Mark},
+    report::{About, Check, Counts, Group, Level},
     show::Line,
-    status::Told,
+    status::DaemonStatus,
     subject::{Place, Subject},
     tried::{NotTried, Round},
 };
 use super::runtime::{
-    deep::{self, Telling},
+    deep::{self, Detail},
     shown,
 };
 use crate::{
@@ -52,11 +52,11 @@ const INTERRUPTED: u8 = 130;
 
 /// All of it, for programs.
 #[derive(Serialize)]
-struct Sheet<'a> {
+struct Report<'a> {
     /// The form of this object; raised when a reader would have to change.
     version: u32,
     /// The worst result.
-    result: Mark,
+    result: Level,
     counts: Counts,
     checks: Vec<Line<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ struct Site {
 
 /// Who is looked at.
 struct Picked<'a> {
-    patients: Vec<Patient<'a>>,
+    agents: Vec<AgentCheck<'a>>,
     backends: Vec<Subject>,
     /// Programs of built-in backends that are not here, and whom nobody asked for.
     missing: Vec<&'static str>,
@@ -109,31 +109,30 @@ struct Picked<'a> {
 
 /// Check the installation, the agents and their programs; say how to fix what is wrong
 ///
-/// Looks and changes nothing: configuration, state folder, stores, hub, IRC server, sockets, room
-/// on the disk; of each agent its status, backend, program, version, login, folder, MCP servers
-/// and hooks. It takes seconds and needs no network but the IRC server of the configuration.
+/// Only reads. It checks the configuration, state folder, stores, hub, IRC server, sockets and disk
+/// space, and each agent's status, backend, program, version, login, folder, MCP servers and hooks.
+/// It takes seconds and needs no network except the configured IRC server.
 ///
-/// Each line is `ok`; `note` = nothing to do, or nothing that can be told from outside; `warn` =
-/// something may be wrong; `fail` = what is configured cannot work, or an agent cannot answer.
-/// After `->` comes what to do.
+/// Results: `ok`; `note` = nothing to do, or it cannot be checked from outside; `warn` = something
+/// may be wrong; `fail` = the configuration cannot work, or an agent cannot answer. After `->`
+/// comes what to do.
 ///
-/// With --deep every program is also driven through the rules that Gangline relies on, against a
-/// stand-in model, in a folder that is thrown away: no network, no tokens, about a minute each.
+/// With --deep it also tests each program against the rules that Gangline relies on, with a
+/// stand-in model and in a temporary folder: no network, no tokens, about a minute each.
 ///
-/// Exit codes: 0 without a `fail` and without a broken rule, warnings or not; 1 with one; 130
-/// after Ctrl-C.
+/// Exit codes: 1 with a `fail` or a broken rule, else 0; 130 after Ctrl-C.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Agents and backends to look at [default: the installation, all agents, what is installed]
+    /// Agents and backends to check [default: the installation, all agents, installed backends]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Run the programs, not only look for them
+    /// Also run the programs against a stand-in model
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Show each rule, not only a line for each backend
+    /// Show each rule, not only one line for each backend
     #[arg(long, requires = "deep")]
     pub(crate) details: bool,
-    /// Show each rule, when it is tried and how long it takes
+    /// Show each rule, when it was tested and how long that took
     #[arg(long, requires = "deep")]
     pub(crate) times: bool,
 }
@@ -159,12 +158,12 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     if !global.json {
         output::print(&show::text(&groups, terminal::columns()))?;
     }
-    let telling = match (args.times, args.details) {
-        (true, _) => Telling::Times,
-        (false, true) => Telling::Verdicts,
-        (false, false) => Telling::Lines,
+    let detail = match (args.times, args.details) {
+        (true, _) => Detail::Times,
+        (false, true) => Detail::Scores,
+        (false, false) => Detail::Lines,
     };
-    finish(global, &groups, rounds, telling).await
+    finish(global, &groups, rounds, detail).await
 }
 
 /// Runs the suite if that is asked for, and shows what is left to show.
@@ -172,12 +171,12 @@ async fn finish(
     global: &Global,
     groups: &[Group],
     rounds: Option<Round>,
-    telling: Telling,
+    detail: Detail,
 ) -> Result<u8, Failure> {
     let counts = Counts::of(groups);
     let mut reports = Vec::new();
     if let Some(round) = &rounds {
-        match deep::deep(global, &round.targets, telling).await? {
+        match deep::deep(global, &round.targets, detail).await? {
             Some(all) => reports = all,
             None => return Ok(INTERRUPTED),
         }
@@ -191,9 +190,9 @@ async fn finish(
             Deep { tried, not_tried: &round.not_tried }
         });
         let worst = groups.iter().flat_map(|group| &group.checks).map(|it| it.result).max();
-        output::json(&Sheet {
+        output::json(&Report {
             version: 1,
-            result: if bad { Mark::Fail } else { worst.unwrap_or(Mark::Ok) },
+            result: if bad { Level::Fail } else { worst.unwrap_or(Level::Ok) },
             counts,
             checks: show::wire(groups),
             deep,
@@ -202,38 +201,39 @@ async fn finish(
     }
     match &rounds {
         Some(round) => {
-            output::print(&match telling {
-                Telling::Lines => shown::broken(&round.targets, &reports),
-                Telling::Verdicts | Telling::Times => {
+            output::print(&match detail {
+                Detail::Lines => shown::broken(&round.targets, &reports),
+                Detail::Scores | Detail::Times => {
                     shown::text(&round.targets, &reports, terminal::columns())
                 }
             })?;
             output::print(&tried::left_out(&round.not_tried))?;
         }
-        None => {
-            output::print("`gangline doctor --deep` tries the backends: no network, no tokens\n")?
-        }
+        None => output::print(
+            "`gangline doctor --deep` also tests the backends: no network, no \
+                 tokens\n",
+        )?,
     }
     output::print(&format!("{}\n", show::sum(counts)))?;
     Ok(u8::from(bad))
 }
 
-/// What the programs of the patients and backends said, in their order.
+/// What the programs of the agents and backends said, in their order.
 struct Versions {
-    patients: Vec<Option<Version>>,
+    agents: Vec<Option<Version>>,
     backends: Vec<Option<Version>>,
 }
 
 /// Asks all programs at once, each once, and tmux if it is needed.
 async fn versions(picked: &Picked<'_>, whole: bool) -> (Versions, Option<Check>) {
     let of = |subject: Option<&Subject>| subject.and_then(Subject::question);
-    let patients: Vec<_> = picked.patients.iter().map(|it| of(it.subject.as_ref().ok())).collect();
+    let agents: Vec<_> = picked.agents.iter().map(|it| of(it.subject.as_ref().ok())).collect();
     let backends: Vec<_> = picked.backends.iter().map(|it| of(Some(it))).collect();
-    let subjects = picked.patients.iter().filter_map(|it| it.subject.as_ref().ok());
+    let subjects = picked.agents.iter().filter_map(|it| it.subject.as_ref().ok());
     let on_screen = subjects.chain(&picked.backends).any(Subject::on_screen);
     let tmux = on_screen.then(program::tmux_question);
     let mut questions: Vec<Question> = Vec::new();
-    for question in patients.iter().chain(&backends).flatten() {
+    for question in agents.iter().chain(&backends).flatten() {
         if !questions.iter().any(|it| it.is_same(question)) {
             questions.push(question.clone());
         }
@@ -251,7 +251,7 @@ async fn versions(picked: &Picked<'_>, whole: bool) -> (Versions, Option<Check>)
         Err(check) => check,
     });
     let all = |list: Vec<Option<_>>| list.iter().map(|it| answer(it.as_ref()?)).collect();
-    (Versions { patients: all(patients), backends: all(backends) }, tmux.filter(|_| whole))
+    (Versions { agents: all(agents), backends: all(backends) }, tmux.filter(|_| whole))
 }
 
 async fn installation(
@@ -282,15 +282,15 @@ fn programs(picked: &Picked<'_>, loaded: Option<&Loaded>) -> Vec<Check> {
     let off = loaded.into_iter().flat_map(|loaded| &loaded.config.agents);
     let off: Vec<&str> = off.filter(|it| !it.enabled).map(|it| it.nick.as_str()).collect();
     if !off.is_empty() {
-        let text = format!("{}; name one to look at it", off.join(", "));
+        let text = format!("{}; name one to check it", off.join(", "));
         checks.push(Check::note("switched off", text));
     }
-    let nobody = picked.patients.is_empty() && picked.backends.iter().all(|it| it.words.is_empty());
+    let nobody = picked.agents.is_empty() && picked.backends.iter().all(|it| it.words.is_empty());
     if nobody {
         checks.push(
             Check::warn("programs", "no coding program is on the PATH")
                 .remedy("`npm install -g @anthropic-ai/claude-code@latest`, or another one")
-                .remedy("or write `agent: native`: it needs a key of a model only"),
+                .remedy("or write `agent: native`, which needs only a model key"),
         );
     } else if !picked.missing.is_empty() {
         let text = format!("not on the PATH, and no agent's: {}", picked.missing.join(", "));
@@ -310,7 +310,7 @@ impl Site {
         };
         let loaded = configuration::quiet(&paths.config_file);
         let paths = installation::with_state_of(paths, loaded.as_ref(), global.state.is_some());
-        let (ordered, told) = (store::ordered(&paths), store::told(&paths));
+        let (ordered, told) = (store::ordered(&paths), store::statuses(&paths));
         Ok(Self { registry: configuration::registry(), ordered, told, paths, loaded, named })
     }
 
@@ -324,9 +324,8 @@ impl Site {
 
     /// Returns all agents that shall run, and the backends that are installed besides.
     fn everybody(&self, deep: bool) -> Picked<'_> {
-        let patients: Vec<_> =
-            self.loaded.iter().flat_map(|it| enabled(it, &self.ordered)).collect();
-        let subjects = patients.iter().filter_map(|it: &Patient<'_>| it.subject.as_ref().ok());
+        let agents: Vec<_> = self.loaded.iter().flat_map(|it| enabled(it, &self.ordered)).collect();
+        let subjects = agents.iter().filter_map(|it: &AgentCheck<'_>| it.subject.as_ref().ok());
         let used: BTreeSet<_> =
             subjects.map(|it| (it.found.name.clone(), it.words.clone())).collect();
         let (mut backends, mut missing) = (Vec::new(), Vec::new());
@@ -343,30 +342,30 @@ impl Site {
                 None => {}
             }
         }
-        Picked { patients, backends, missing }
+        Picked { agents, backends, missing }
     }
 
     /// Returns the agents and backends of these names.
     fn these(&self, names: &[String]) -> Result<Picked<'_>, Failure> {
-        let mut picked = Picked { patients: Vec::new(), backends: Vec::new(), missing: Vec::new() };
+        let mut picked = Picked { agents: Vec::new(), backends: Vec::new(), missing: Vec::new() };
         for name in names {
             let agents = self.agents(name);
-            let patients: Vec<Patient<'_>> = agents
+            let agents: Vec<AgentCheck<'_>> = agents
                 .into_iter()
-                .map(|(loaded, agent)| Patient::of(agent, loaded, &self.ordered))
+                .map(|(loaded, agent)| AgentCheck::of(agent, loaded, &self.ordered))
                 .collect();
             // Looked at with the agent that runs it.
             let has = |subject: &Subject| {
-                let mut theirs = patients.iter().filter_map(|it| it.subject.as_ref().ok());
+                let mut theirs = agents.iter().filter_map(|it| it.subject.as_ref().ok());
                 theirs.any(|it| it.found.name == subject.found.name && it.words == subject.words)
             };
             let backend = self.backend(name).map(Subject::of_backend).filter(|it| !has(it));
-            let is_nick = patients.iter().any(|it| it.agent.nick.as_str() == name);
-            if patients.is_empty() && backend.is_none() {
+            let is_nick = agents.iter().any(|it| it.agent.nick.as_str() == name);
+            if agents.is_empty() && backend.is_none() {
                 return Err(self.unknown(name));
             }
             picked.backends.extend(backend.filter(|_| !is_nick));
-            picked.patients.extend(patients);
+            picked.agents.extend(agents);
         }
         Ok(picked)
     }
@@ -403,7 +402,7 @@ impl Site {
         let failure = failure.hint(format!("there is: {}", known.join(", ")));
         match self.loaded {
             None if self.paths.config_file.exists() => {
-                failure.hint("the configuration cannot be used: `gangline config check` says why")
+                failure.hint("the configuration has faults: `gangline config check` shows them")
             }
             _ => failure,
         }
@@ -416,11 +415,11 @@ impl Site {
         hub: &Hub,
         versions: &Versions,
     ) -> Vec<Group> {
-        let patients = picked.patients.iter().zip(&versions.patients);
+        let agents = picked.agents.iter().zip(&versions.agents);
         let agents = self.loaded.iter().flat_map(|loaded| {
-            patients.clone().map(|(it, version)| {
+            agents.clone().map(|(it, version)| {
                 let told = self.told.get(&it.agent.nick);
-                let told = told.map(|(row, note)| Told { row, note });
+                let told = told.map(|(row, note)| DaemonStatus { row, note });
                 it.group(loaded, (&self.paths, hub), (version.as_ref(), told.as_ref()))
             })
         });
@@ -442,12 +441,12 @@ fn backend(subject: &Subject, version: Option<&Version>, asked: Asked, hub: &Hub
     if asked == Asked::ForAll {
         // No agent has it, so nothing that is configured fails by it.
         for check in &mut checks {
-            check.result = check.result.min(Mark::Warn);
+            check.result = check.result.min(Level::Warn);
         }
     }
     Group { about: About::Backend, name: Some(found.name.clone()), title, checks }
 }
 
-fn enabled<'a>(loaded: &'a Loaded, ordered: &'a Ordered) -> impl Iterator<Item = Patient<'a>> {
-    loaded.enabled().map(|agent| Patient::of(agent, loaded, ordered))
+fn enabled<'a>(loaded: &'a Loaded, ordered: &'a Ordered) -> impl Iterator<Item = AgentCheck<'a>> {
+    loaded.enabled().map(|agent| AgentCheck::of(agent, loaded, ordered))
 }

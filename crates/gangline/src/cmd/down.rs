@@ -7,10 +7,11 @@ use gangline_hub::{about::Hub, kept::DRAIN_BUDGET};
 use gangline_os::{clock, process::Signal, signals::Signals};
 
 use crate::{
+    caller,
     cli::Global,
     failure::Failure,
-    fleet::{self, Fleet, LOOK_EVERY, Member, Said, Told},
-    output, place, unmark,
+    fleet::{self, Fleet, LOOK_EVERY, Member, Report, Said},
+    output, place,
 };
 
 /// The hub ends within this after its last daemon.
@@ -21,16 +22,16 @@ const HEARD: Duration = Duration::from_secs(10);
 /// Stop all agents and the hub
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// End the hub alone and leave the agents running; the next hub adopts them
+    /// Stop only the hub; the agents keep running and the next hub adopts them
     #[arg(long)]
     pub(crate) hub_only: bool,
-    /// Interrupt open turns instead of letting them settle
+    /// Interrupt open turns instead of letting them finish
     #[arg(long, conflicts_with = "hub_only")]
     pub(crate) now: bool,
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    unmark::refuse("end the hub")?;
+    caller::refuse("end the hub")?;
     let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let hub = fleet.hub()?;
     if args.hub_only {
@@ -131,9 +132,9 @@ impl Ending<'_> {
                 self.haste = None;
                 self.signal(names, hub, Signal::Int).await?;
             }
-            let told = self.told(names).await?;
+            let told = self.reports(names).await?;
             told.iter().for_each(|(name, told)| said.say(name, told));
-            let ended = told.values().all(|told| matches!(told, Told::Done(_)));
+            let ended = told.values().all(|told| matches!(told, Report::Done(_)));
             let hub_gone = match hub {
                 Some(hub) => self.fleet.hub()?.is_none_or(|now| now.holder != hub.holder),
                 None => true,
@@ -146,7 +147,10 @@ impl Ending<'_> {
                 if let Some(hub) = hub {
                     fleet::signal(&hub.holder, Signal::Kill)?;
                 }
-                return Err(Failure::environment(anyhow::anyhow!("not all ended in time; killed")));
+                return Err(Failure::environment(anyhow::anyhow!(
+                    "some agents did not end in time \
+                     and were killed"
+                )));
             }
             let asked = tokio::select! {
                 () = tokio::time::sleep(LOOK_EVERY) => false,
@@ -166,7 +170,7 @@ impl Ending<'_> {
             && (hub.is_none() || self.fleet.hub()?.is_none_or(|hub| draining(&hub))))
     }
 
-    async fn told(&self, names: &[AgentName]) -> Result<BTreeMap<AgentName, Told>, Failure> {
+    async fn reports(&self, names: &[AgentName]) -> Result<BTreeMap<AgentName, Report>, Failure> {
         let members = self.fleet.members().await?;
         let of = members.into_iter().filter(|member| names.contains(&member.name));
         Ok(of.map(|member| (member.name.clone(), gone(&member))).collect())
@@ -177,7 +181,7 @@ impl Ending<'_> {
         self.asked += 1;
         let signal = match self.asked {
             1 => {
-                output::note("they end; press Ctrl-C again to interrupt open turns");
+                output::note("stopping; press Ctrl-C again to interrupt open turns");
                 return Ok(());
             }
             2 => {
@@ -216,6 +220,6 @@ impl Ending<'_> {
 }
 
 /// Says how far the end of a daemon is, whatever its hub still says of it.
-fn gone(member: &Member) -> Told {
-    if member.runs() { member.end() } else { Told::Done("ended".to_owned()) }
+fn gone(member: &Member) -> Report {
+    if member.runs() { member.end() } else { Report::Done("ended".to_owned()) }
 }

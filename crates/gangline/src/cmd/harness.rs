@@ -25,7 +25,7 @@ use crate::{
 /// The variable that holds the key of the model's interface.
 const KEY: &str = "ANTHROPIC_API_KEY";
 
-/// The native model loop, without a chat server
+/// Run the native model loop without a chat server
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -40,19 +40,19 @@ enum Serving {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct HarnessServe {
-    /// Where to listen; loopback only. Port 0 takes a free one
+    /// The address to listen on; loopback only. Port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8669")]
     pub(crate) listen: SocketAddr,
     /// The model, an id or haiku, sonnet, opus
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Where the model is served
+    /// The address of the model's API
     #[arg(long, value_name = "URL", env = "ANTHROPIC_BASE_URL")]
     pub(crate) base_url: Option<String>,
     /// Text put before the conversation
     #[arg(long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,
-    /// Loop iterations before a prompt is ended
+    /// The most iterations of the loop for one prompt
     #[arg(long, default_value_t = 10, value_parser = number::within::<u32>(0, number::ANY))]
     pub(crate) max_turns: u32,
     /// The folder its tools work in
@@ -62,7 +62,7 @@ pub(crate) struct HarnessServe {
     /// [default: harness.token in the state folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Let every tool run without asking: for sandboxes
+    /// Let every tool run without asking; only for sandboxes
     #[arg(long)]
     pub(crate) allow_all: bool,
     /// Write one JSON line to this file when everything is ready
@@ -121,7 +121,7 @@ fn config(args: &HarnessServe) -> Result<Config, Failure> {
             return Err(Failure::config(anyhow::anyhow!(
                 "there is no model key: {KEY} is not set"
             ))
-            .hint("set it, or name another server by --base-url")
+            .hint("set it, or choose another server with --base-url")
             .hint("`gangline standin serve` is a server that needs no key"));
         }
     };

@@ -42,7 +42,7 @@ struct Summary<'a> {
     text: Option<&'a str>,
 }
 
-/// Read culture's configuration and write it as agents.yaml; its files stay as they are
+/// Convert culture's configuration into agents.yaml; its files are not changed
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// server.yaml, agents.yaml, mesh.yaml, culture.yaml, or a folder of them [default: ~/.culture]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Print what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Move a configuration that is there aside, under a name with the time
+    /// Rename an existing configuration, adding the time to its name
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -78,7 +78,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     if global.json {
         output::json(&summary(&import, &warnings, Some((&target, aside.as_deref()))))?;
     } else {
-        output::print(&told(&import, &warnings, (&target, aside.as_deref())))?;
+        output::print(&outcome(&import, &warnings, (&target, aside.as_deref())))?;
     }
     Ok(0)
 }
@@ -123,7 +123,7 @@ fn of_folder(folder: &Path) -> Result<Vec<Source>, Failure> {
     }
     if sources.is_empty() {
         return Err(Failure::user(format!(
-            "there is nothing of culture's in {}: no {}",
+            "no files of culture's are in {}: no {}",
             folder.display(),
             NAMES.join(", no ")
         )));
@@ -215,10 +215,10 @@ fn write(target: &Path, import: &Import, args: &Args) -> Result<Option<PathBuf>,
         |path: &PathBuf| path == target || (real.is_some() && path.canonicalize().ok() == real);
     if import.read.iter().any(is_source) {
         return Err(Failure::user(format!(
-            "{} is one of the files that are imported, and they stay as they are",
+            "{} is one of the imported files, which are never changed",
             target.display()
         ))
-        .hint("name another file by --out FILE"));
+        .hint("choose another file with --out FILE"));
     }
     let there = file::is_there(target);
     if there && !args.force {
@@ -273,7 +273,11 @@ fn report(import: &Import, warnings: &[String]) -> String {
     out
 }
 
-fn told(import: &Import, warnings: &[String], (target, aside): (&Path, Option<&Path>)) -> String {
+fn outcome(
+    import: &Import,
+    warnings: &[String],
+    (target, aside): (&Path, Option<&Path>),
+) -> String {
     let mut out = report(import, warnings);
     out.push('\n');
     if let Some(aside) = aside {

@@ -1,6 +1,6 @@
 //! `gangline init`: from nothing to a fleet that can be started.
 
-mod told;
+mod report;
 
 use std::{
     io::{self, BufRead as _, IsTerminal as _, Read as _},
@@ -20,6 +20,7 @@ use gangline_runtime::adapters;
 
 use super::doctor::login;
 use crate::{
+    caller,
     cli::Global,
     configuration::{self, Loaded},
     failure::Failure,
@@ -29,7 +30,7 @@ use crate::{
         repository::{self, Repository},
         text::Plan,
     },
-    output, place, unmark,
+    output, place,
     versions::ask::{Said, ask},
 };
 
@@ -65,7 +66,7 @@ struct Done {
     repository: Repository,
 }
 
-/// Set up a fleet: look for coding programs, write agents.yaml, make the owner's password
+/// Set up a fleet: find coding programs, write agents.yaml, make the owner's password
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The folder of the configuration [default: that of --config, else $XDG_CONFIG_HOME/gangline]
@@ -80,16 +81,15 @@ pub(crate) struct Args {
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Move a configuration that is there aside, under a name with the time
+    /// Rename an existing configuration, adding the time to its name
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    if unmark::is_marked() {
-        return Err(Failure::user("an agent does not set up a fleet").hint(
-            "this shell was started by an agent (GANGLINE_RUN is set): use one of your own",
-        ));
+    if caller::is_agent() {
+        return Err(Failure::user("an agent cannot set up a fleet")
+            .hint("this shell was started by an agent (GANGLINE_RUN is set): use your own shell"));
     }
     if let Some(name) = &args.server {
         name::check(name)?;
@@ -124,11 +124,11 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         has: &has,
         native_key: programs::native_key(),
     };
-    let wishes = match asks(global, &args) {
+    let choices = match asks(global, &args) {
         true => asked(&plan, &target, &args)?,
-        false => Wishes { write: true, git: args.git },
+        false => Choices { write: true, git: args.git },
     };
-    if !wishes.write {
+    if !choices.write {
         return Err(Failure::user("nothing was written"));
     }
     let aside = there.then(|| file::set_aside(&target, clock::system().now())).transpose()?;
@@ -136,13 +136,13 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let loaded = configuration::load(&target)?;
     let places: Vec<_> = found.iter().map(|found| plan.place(found)).collect();
     let (owner, token) = owner(&site.paths)?;
-    let repository = match wishes.git {
+    let repository = match choices.git {
         true => repository::keep(&target).await,
         false => Repository::NotAsked,
     };
     let native = plan.is_native();
     let found = found.into_iter().zip(places).collect();
-    told::tell(global, &Done { site, loaded, found, native, aside, owner, token, repository })?;
+    report::print(global, &Done { site, loaded, found, native, aside, owner, token, repository })?;
     Ok(0)
 }
 
@@ -208,12 +208,12 @@ fn asks(global: &Global, args: &Args) -> bool {
 }
 
 /// What a person wants of `init`.
-struct Wishes {
+struct Choices {
     write: bool,
     git: bool,
 }
 
-fn asked(plan: &Plan<'_>, target: &Path, args: &Args) -> Result<Wishes, Failure> {
+fn asked(plan: &Plan<'_>, target: &Path, args: &Args) -> Result<Choices, Failure> {
     let nicks = plan.nicks();
     let agents = if nicks.is_empty() { "no agents yet".to_owned() } else { nicks.join(", ") };
     let what = format!(
@@ -223,10 +223,10 @@ fn asked(plan: &Plan<'_>, target: &Path, args: &Args) -> Result<Wishes, Failure>
     );
     let write = matches!(answer(&what)?.as_deref(), Some("" | "y" | "yes"));
     if !write || args.git || !repository::has_git() {
-        return Ok(Wishes { write, git: args.git });
+        return Ok(Choices { write, git: args.git });
     }
     let git = answer("Keep its changes in a git repository of that folder? [y/N] ")?;
-    Ok(Wishes { write, git: matches!(git.as_deref(), Some("y" | "yes")) })
+    Ok(Choices { write, git: matches!(git.as_deref(), Some("y" | "yes")) })
 }
 
 /// Returns what a person answers, in small letters; none at the end of what is typed.

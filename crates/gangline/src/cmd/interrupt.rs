@@ -1,26 +1,27 @@
 //! `gangline interrupt`: ends the turn that an agent is in, or all that follows from one message.
 
 use gangline_core::MessageId;
-use gangline_os::doorbell;
+use gangline_os::change_notice;
 
 use super::{pause, release};
 use crate::{
+    caller,
     cli::{Global, message},
     control::Word,
     failure::Failure,
     fleet::Chosen,
-    output, place, store, unmark,
+    output, place, store,
     who::Who,
 };
 
-/// End the turn that an agent is in, or all that follows from one message
+/// End an agent's open turn, or all turns that follow from one message
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The agent's nick
     #[arg(value_name = "NICK", required_unless_present = "cause", conflicts_with = "cause")]
     pub(crate) agent: Option<Who>,
-    /// End every turn, of all agents, that follows from the root of this message; what waits for
-    /// one is cancelled, and so is what comes later
+    /// End all turns, of all agents, of the request that this message belongs to; cancel its
+    /// waiting and later messages
     #[arg(long, value_name = "MESSAGE", value_parser = message::id)]
     pub(crate) cause: Option<MessageId>,
 }
@@ -33,9 +34,9 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     pause::tell(global, &whom, Word::Interrupt).await
 }
 
-/// Ends a cause in the store; each daemon that works on it looks when its bell rings.
+/// Ends a cause in the store; each daemon that works on it looks when it is notified.
 async fn end(global: &Global, message: MessageId) -> Result<u8, Failure> {
-    unmark::refuse("end what a message caused")?;
+    caller::refuse("end what a message caused")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let by = super::start::by();
@@ -43,13 +44,14 @@ async fn end(global: &Global, message: MessageId) -> Result<u8, Failure> {
         return Err(release::unknown(message, &paths));
     };
     for (agent, _) in &ended.turns {
-        doorbell::ring(&paths.doorbell(agent.folded()));
+        change_notice::notify(&paths.change_notice(agent.folded()));
     }
     let root = ended.root;
     if ended.turns.is_empty() && ended.cancelled == 0 {
         let before = if ended.again { "was ended before, and " } else { "" };
         return output::print(&format!(
-            "{root}: {before}nothing of it runs or waits; what still comes of it will be cancelled\n"
+            "{root}: {before}none of its turns runs and none of its messages waits; later \
+             messages of it will be cancelled\n"
         ))
         .map(|()| 0);
     }

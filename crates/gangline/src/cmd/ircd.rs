@@ -20,13 +20,13 @@ use crate::{cli::Global, configuration::access, failure::Failure, invite, output
 /// Run the small IRC server alone, in the foreground
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where to listen; loopback only. Port 0 takes a free one
+    /// The address to listen on; loopback only. Port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6667")]
     pub(crate) listen: SocketAddr,
     /// The server's and network's name
     #[arg(long, default_value = "spark")]
     pub(crate) name: String,
-    /// What people of another user of this machine may do without an account
+    /// What other users of this machine may do without an account
     #[arg(long, value_name = "RULE", default_value = "no", value_parser = guests())]
     pub(crate) guests: Guests,
     /// Write one JSON line to this file when everything is ready

@@ -6,7 +6,7 @@ use gangline_hub::credentials::{self, OWNER};
 use serde::Serialize;
 
 use crate::{
-    cli::Global, configuration, failure::Failure, fleet, invite, output, place, store, unmark,
+    caller, cli::Global, configuration, failure::Failure, fleet, invite, output, place, store,
 };
 
 /// What `join --json` prints; the password itself is in its file only.
@@ -24,12 +24,12 @@ struct Joining<'a> {
     password_file: PathBuf,
 }
 
-/// Print the lines that let you into the chat: WeeChat, irssi, ii, any other client
+/// Print how to connect to the chat: WeeChat, irssi, ii, any other client
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
 pub(super) async fn run(global: &Global, _: Args) -> Result<u8, Failure> {
-    unmark::refuse("read the owner's password")?;
+    caller::refuse("read the owner's password")?;
     let paths = place::of_existing(&global.place())?;
     let hub = fleet::hub(&paths)?.and_then(|hub| hub.about);
     let loaded = match &hub {
@@ -42,7 +42,7 @@ pub(super) async fn run(global: &Global, _: Args) -> Result<u8, Failure> {
     if let Some(loaded) = elsewhere {
         let address = loaded.config.server.address();
         return Err(Failure::user(format!("the agents are on {address}, which is not Gangline's"))
-            .hint("join them there, as that network lets you in"));
+            .hint("connect to that network as usual"));
     }
     let address = match (&hub, &loaded) {
         (Some(about), _) => about.irc.clone(),
@@ -69,7 +69,7 @@ pub(super) async fn run(global: &Global, _: Args) -> Result<u8, Failure> {
     }
     output::print(&invite::lines(&address, &owner, channel.or(Some("#general"))))?;
     if hub.is_none() {
-        output::note("no hub runs: `gangline up -d` starts it, and then these let you in");
+        output::note("no hub runs: start it with `gangline up -d`, then connect like this");
     }
     Ok(0)
 }

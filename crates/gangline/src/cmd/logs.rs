@@ -22,19 +22,19 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Show what an agent was asked and did, oldest first
 ///
-/// Messages, tools, approvals, answers, starts and ends of its backend, and troubles.
+/// Shows messages, tools, approvals, answers, starts and ends of the backend, and errors.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The agent's nick; all agents if absent
     pub(crate) agent: Option<Who>,
-    /// Show the program's own steps, too: phases, steps of the start, thoughts without their text.
-    /// With --json they are always there
+    /// Also show internal steps: phases, start steps, thoughts without their text. --json always
+    /// includes them
     #[arg(long)]
     pub(crate) all: bool,
     /// How many events
     #[arg(short = 'n', long, default_value_t = 50, value_parser = number::within::<u32>(1, 500))]
     pub(crate) lines: u32,
-    /// Follow what happens, until Ctrl-C; as JSON, one event a line
+    /// Follow new events until Ctrl-C; as JSON, one event a line
     #[arg(short, long)]
     pub(crate) follow: bool,
 }

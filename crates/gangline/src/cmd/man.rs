@@ -12,7 +12,7 @@ use crate::{cli::Global, failure::Failure, output};
 /// For instance: gangline man ~/.local/share/man/man1
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder; made if it is not there
+    /// The folder; made if it does not exist
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }

@@ -2,15 +2,16 @@
 
 use gangline_agent::model;
 use gangline_core::{AgentName, model::ModelName};
-use gangline_os::{doorbell, paths::Paths};
+use gangline_os::{change_notice, paths::Paths};
 use gangline_store::Store;
 use serde::Serialize;
 
 use crate::{
+    caller,
     cli::Global,
     configuration,
     failure::Failure,
-    fleet, names, output, place, store, unmark,
+    fleet, names, output, place, store,
     view::{self, Facts},
     who::Who,
 };
@@ -29,7 +30,7 @@ enum From {
 
 /// What is told, and printed as JSON.
 #[derive(Debug, Serialize)]
-struct Told {
+struct Output {
     agent: AgentName,
     /// The one that the next turn has; absent if only the backend knows.
     model: Option<String>,
@@ -45,7 +46,7 @@ struct Told {
 pub(crate) struct Args {
     /// The agent's nick
     pub(crate) agent: Who,
-    /// The model, as its backend calls it; kept until another is chosen
+    /// The model, as the backend calls it; used until you choose another
     #[arg(conflicts_with = "default")]
     pub(crate) name: Option<ModelName>,
     /// Go back to the model of agents.yaml
@@ -61,7 +62,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         output::note(&format!("warning: {advice}"));
     }
     if name.is_some() || default {
-        unmark::refuse("change models")?;
+        caller::refuse("change models")?;
     }
     let installation = place::existing(&global.place())?;
     let agent = names::agent(&installation, &agent)?;
@@ -89,7 +90,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         (None, Some(_)) => From::Configuration,
         (None, None) => From::Backend,
     };
-    let told = Told {
+    let told = Output {
         model: chosen.or_else(|| configured.clone()),
         from,
         configured,
@@ -110,12 +111,14 @@ struct Backend {
 
 /// Nothing is kept that would have no effect.
 fn cannot(agent: &AgentName) -> Failure {
-    let failure = Failure::user(format!("nothing says how the program of {agent} is told a model"));
-    failure
-        .hint("choose it in the program itself (`gangline attach --write`), or by its own settings")
-        .hint(
-            "or say in agents.yaml which words name one: `screen: {model: [--model, \"{model}\"]}`",
-        )
+    let failure = Failure::user(format!(
+        "it is not known how to set the model of {agent}'s \
+         program"
+    ));
+    failure.hint("set it in the program (`gangline attach --write`) or in its own settings").hint(
+        "or write its arguments for it into agents.yaml: `screen: {model: [--model, \
+             \"{model}\"]}`",
+    )
 }
 
 /// Returns for which backend a model is chosen: the one that the agent starts with the next time,
@@ -138,8 +141,8 @@ async fn backend(store: &Store, paths: &Paths, facts: &Facts) -> Result<Backend,
         Some(Backend { owner, configured: None, fixed: false })
     };
     driven.or_else(last).ok_or_else(|| {
-        Failure::user(format!("nothing says which backend {} has", facts.nick))
-            .hint("it is not in the configuration, or that cannot be used: `gangline config check`")
+        Failure::user(format!("the backend of {} is not known", facts.nick))
+            .hint("it is not in the configuration, or that has faults: run `gangline config check`")
     })
 }
 
@@ -149,12 +152,12 @@ fn choose(
     name: Option<&ModelName>,
 ) -> Result<(), Failure> {
     model::choose(paths, agent, owner, name)
-        .map_err(|error| Failure::environment(error).doing("cannot keep the choice"))?;
-    doorbell::ring(&paths.doorbell(agent.folded()));
+        .map_err(|error| Failure::environment(error).doing("cannot store the choice"))?;
+    change_notice::notify(&paths.change_notice(agent.folded()));
     Ok(())
 }
 
-impl Told {
+impl Output {
     fn text(&self) -> String {
         let Self { agent, model, from, configured, used } = self;
         let mut text = match (model, from) {

@@ -1,14 +1,15 @@
 //! `gangline pause`: no new turns; and the way of all words to daemons.
 
 use crate::{
+    caller,
     cli::{Global, whom::Whom},
     control::{self, Taken, Word},
     failure::Failure,
     fleet::{Chosen, Fleet, Member},
-    output, place, unmark,
+    output, place,
 };
 
-/// Hold new turns of agents; messages are stored and wait
+/// Stop agents from beginning new turns; messages are stored and wait
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -21,7 +22,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 
 /// Tells each of the agents, also when one of them does not listen.
 pub(super) async fn tell(global: &Global, whom: &Chosen, word: Word) -> Result<u8, Failure> {
-    unmark::refuse(&format!("{word} agents"))?;
+    caller::refuse(&format!("{word} agents"))?;
     let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let chosen = fleet.chosen(whom, concerns).await?;
     if chosen.is_empty() {
@@ -35,7 +36,7 @@ pub(super) async fn tell(global: &Global, whom: &Chosen, word: Word) -> Result<u
                 "{} is not paused, so nothing changes: `gangline status {}` says what it does\n",
                 member.name, member.name
             ))?,
-            Ok(taken) => output::print(&told(member, word, &taken))?,
+            Ok(taken) => output::print(&outcome(member, word, &taken))?,
             Err(failure) if chosen.len() == 1 => return Err(failure),
             Err(failure) => {
                 failure.report();
@@ -56,7 +57,7 @@ fn concerns(fleet: &Fleet, member: &Member) -> bool {
     member.runs() || fleet.is_enabled(&member.name)
 }
 
-fn told(member: &Member, word: Word, taken: &Taken) -> String {
+fn outcome(member: &Member, word: Word, taken: &Taken) -> String {
     let name = &member.name;
     let done = match word {
         Word::Pause => "is paused: new messages wait",
@@ -69,7 +70,8 @@ fn told(member: &Member, word: Word, taken: &Taken) -> String {
         Taken::ByDaemon => format!("{name} {done}\n"),
         Taken::ByRow => format!("{name} {done}; its daemon is not running\n"),
         Taken::Unheard(why) => format!(
-            "{name} {done}. Its socket cannot be used ({why}), so it learns this from the database: \
+            "{name} {done}. Its socket cannot be used ({why}), so it learns this from the \
+                 database: \
              that takes up to 30 s\n"
         ),
     }

@@ -9,9 +9,9 @@ use gangline_core::{Redactor, shown};
 use gangline_os::clock::{self, rfc3339};
 use gangline_store::{NewEvent, RuleRow, Store};
 
-use crate::{cli::Global, failure::Failure, names, output, place, show, store, unmark, who::Who};
+use crate::{caller, cli::Global, failure::Failure, names, output, place, show, store, who::Who};
 
-/// List or remove the rules made by `always`: what runs without being asked about
+/// List or remove the rules made by `always`, which let calls run without asking
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -25,7 +25,7 @@ enum Policy {
         /// Only this agent's rules
         agent: Option<Who>,
     },
-    /// Remove rules: the agents ask again for what they allowed
+    /// Remove rules; the agents ask again for what the rules allowed
     Remove {
         /// The rules' numbers
         #[arg(required = true, value_parser = rule_number)]
@@ -52,10 +52,9 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 }
 
 async fn remove(global: &Global, store: &Store, numbers: &[i64]) -> Result<(), Failure> {
-    if unmark::is_marked() {
-        return Err(Failure::user("an agent does not change the rules").hint(
-            "this shell was started by an agent (GANGLINE_RUN is set): use one of your own",
-        ));
+    if caller::is_agent() {
+        return Err(Failure::user("an agent cannot change the rules")
+            .hint("this shell was started by an agent (GANGLINE_RUN is set): use your own shell"));
     }
     let (mut removed, mut missing) = (Vec::new(), Vec::new());
     for number in numbers {

@@ -7,14 +7,15 @@ use std::{
 };
 
 use gangline_core::{AgentName, ApprovalNumber, MessageId, MessageState, Origin, Redactor};
-use gangline_os::{clock, doorbell, lock, paths::Paths};
+use gangline_os::{change_notice, clock, lock, paths::Paths};
 use gangline_store::{MessageRow, NewMessage, Store};
 
 use super::decide;
 use crate::{
+    caller,
     cli::{Global, number},
     failure::Failure,
-    names, output, place, show, store, unmark, view,
+    names, output, place, show, store, view,
     who::Who,
 };
 
@@ -27,7 +28,7 @@ const ASK_EVERY: Duration = Duration::from_secs(1);
 /// The exit code when there is no answer.
 const NO_ANSWER: u8 = 1;
 
-/// Give an agent a prompt from the command line
+/// Send a prompt to an agent from the command line
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The agent's nick
@@ -38,16 +39,18 @@ pub(crate) struct Args {
     /// Wait for the answer and print it
     #[arg(long)]
     pub(crate) wait: bool,
-    /// Give up waiting after so many seconds (exit code 1; the message stays queued)
+    /// Stop waiting after this many seconds (exit code 1; the message stays queued)
     #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "wait",
           value_parser = number::within::<u64>(0, number::ANY))]
     pub(crate) timeout: u64,
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    if unmark::is_marked() {
-        return Err(Failure::user("an agent does not prompt in the owner's name")
-            .hint("agents speak to one another with their own tools (GANGLINE_RUN is set here)"));
+    if caller::is_agent() {
+        return Err(Failure::user("an agent cannot prompt in the owner's name").hint(
+            "this shell was started by an agent (GANGLINE_RUN is set): use the agent's \
+                 tools, or your own shell",
+        ));
     }
     let text = text(args.text.join(" "))?;
     let installation = place::existing(&global.place())?;
@@ -56,10 +59,10 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let store = store::for_message(&paths, &agent).await?;
     store::known(&store, &paths, &agent).await?;
     let accepted = store.accept(message(&agent, &text)).await?;
-    doorbell::ring(&paths.doorbell(agent.folded()));
+    change_notice::notify(&paths.change_notice(agent.folded()));
     warn_if_down(&paths, &agent);
     if !args.wait {
-        return told(global, &store, accepted.id).await;
+        return print_outcome(global, &store, accepted.id).await;
     }
     output::note(&accepted.id.to_string());
     match settled(&store, accepted.id, Duration::from_secs(args.timeout)).await? {
@@ -121,7 +124,7 @@ fn warn_if_down(paths: &Paths, agent: &AgentName) {
     }
 }
 
-async fn told(global: &Global, store: &Store, id: MessageId) -> Result<u8, Failure> {
+async fn print_outcome(global: &Global, store: &Store, id: MessageId) -> Result<u8, Failure> {
     if global.json {
         output::json(&store.message(id).await?.as_ref().map(view::message))?;
     } else {
@@ -145,7 +148,7 @@ async fn settled(
             Some(row) if row.state.is_terminal() => return Ok(Some(row)),
             Some(row) if clock.monotonic() >= ask_at => {
                 ask_at = clock.monotonic() + ASK_EVERY;
-                tell_approvals(store, &row, &mut told).await?;
+                report_approvals(store, &row, &mut told).await?;
             }
             Some(_) => {}
             None => return Err(Failure::user(format!("{id} is gone from the store"))),
@@ -158,7 +161,7 @@ async fn settled(
 }
 
 /// Says, once for each, what somebody has to decide before the message goes on.
-async fn tell_approvals(
+async fn report_approvals(
     store: &Store,
     row: &MessageRow,
     told: &mut HashSet<ApprovalNumber>,
@@ -170,7 +173,8 @@ async fn tell_approvals(
             let tool = show::text::one_line(&approval.tool);
             let what = show::text::one_line(approval.summary.as_str());
             output::note(&format!(
-                "approval {number} waits ({tool}: {what}): `gangline approvals {number}` shows all of \
+                "approval {number} is open ({tool}: {what}): `gangline approvals {number}` shows \
+                 all of \
                  it; `gangline approve {number}` or `gangline deny {number} --reason TEXT`"
             ));
         }
@@ -208,14 +212,14 @@ fn why(reason: &str) -> String {
         "turn_failed:auth" => "the model refused the key or the login",
         "turn_failed:provider" => "the model's service failed",
         "turn_failed:context_overflow" => "the conversation no longer fits the model's context",
-        "turn_failed:request" => "the model refused the request as wrong",
-        "turn_failed:step_limit" => "the turn made as many calls of the model as it may",
+        "turn_failed:request" => "the model refused the request as invalid",
+        "turn_failed:step_limit" => "the turn reached its limit of model calls",
         "needs_login" => "the backend has no login",
         "timed_out" => "the turn took too long",
         "turn_lost" => "the backend died in the turn",
         "interrupted:operator" => "a person interrupted the turn",
-        "rate_limited" => "the model takes no more requests for now",
-        "silent" => "the turn ended without a word",
+        "rate_limited" => "the model's rate limit is reached",
+        "silent" => "the turn ended without any text",
         other => return show::text::one_line(other),
     };
     known.to_owned()

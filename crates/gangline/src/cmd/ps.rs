@@ -21,9 +21,9 @@ mod tests;
 
 /// List the agents and what each of them does
 ///
-/// TURN is the open turn. AGE is the turn's age, or without one the time since the last one
-/// began. QUEUE counts messages that wait, UP is the daemon's age. With --wide a version
-/// with `old` was replaced on the disk: a restart uses the new one.
+/// TURN is the open turn. AGE is its age; without an open turn, the time since the last one began.
+/// QUEUE counts waiting messages, UP is the daemon's age. With --wide, `old` beside a version means
+/// that a newer program is installed: restart to use it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// All columns: process, version and channels, too
@@ -127,9 +127,9 @@ fn hub(about: Option<Option<&About>>, starts: &str, now: UnixMicros) -> String {
     let up = parse_rfc3339(&about.since)
         .map_or_else(String::new, |at| format!(", up {}", show::text::age(now.since(at))));
     let old = if program::was_replaced(about.pid) == Some(true) { " old" } else { "" };
-    let agents = if about.keeps_agents { "" } else { ", leaves the agents to something else" };
+    let agents = if about.keeps_agents { "" } else { ", does not manage the agents" };
     let refused = match about.refused {
-        Some(_) => "\nwarning: it refused the configuration as it is now: see hub.log",
+        Some(_) => "\nwarning: it rejected the changed configuration: see hub.log",
         None => "",
     };
     format!(

@@ -1,14 +1,15 @@
 //! `gangline release`: what is held goes on, with as many turns again.
 
 use gangline_core::{MessageId, cause::TURNS_PER_CAUSE};
-use gangline_os::{doorbell, paths::Paths};
+use gangline_os::{change_notice, paths::Paths};
 use gangline_store::Released;
 
 use super::interrupt::messages;
 use crate::{
+    caller,
     cli::{Global, message},
     failure::Failure,
-    output, place, store, unmark,
+    output, place, store,
 };
 
 /// Give a request more turns, so that its held messages continue
@@ -21,7 +22,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let message = args.message;
-    unmark::refuse("release messages")?;
+    caller::refuse("release messages")?;
     let installation = place::existing(&global.place())?;
     let paths = &installation.paths;
     let store = store::existing(paths).await?;
@@ -30,7 +31,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let text = match store.release(message, more).await? {
         Released::Done { root, messages: count, agents } => {
             for agent in &agents {
-                doorbell::ring(&paths.doorbell(agent.folded()));
+                change_notice::notify(&paths.change_notice(agent.folded()));
             }
             let released = messages(count);
             format!("{root} may take up to {more} more turns: {released} put back into the queue\n")
@@ -41,7 +42,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         }
         Released::Ended { root, by } => {
             return Err(Failure::user(format!("{root} was ended by {by}"))
-                .hint("what was ended is not taken up again: ask anew"));
+                .hint("an ended request cannot continue: send it again"));
         }
         Released::Unknown => return Err(unknown(message, paths)),
     };
@@ -52,5 +53,5 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 /// There is no such message.
 pub(super) fn unknown(message: MessageId, paths: &Paths) -> Failure {
     Failure::user(format!("there is no message {message} in {}", paths.state.display()))
-        .hint("`gangline ps` names what is held, `gangline logs` the messages that came")
+        .hint("`gangline ps` shows held messages, `gangline logs` all messages")
 }

@@ -17,11 +17,12 @@ use super::{
     up,
 };
 use crate::{
+    caller,
     cli::Global,
     configuration::{self, Loaded},
     failure::Failure,
-    fleet::{self, Chosen, Fleet, Member, Told},
-    output, place, store, unmark,
+    fleet::{self, Chosen, Fleet, Member, Report},
+    output, place, store,
     who::Who,
 };
 
@@ -38,15 +39,15 @@ pub(crate) struct Args {
     /// All agents that are not stopped
     #[arg(long)]
     pub(crate) all: bool,
-    /// The hub alone; it adopts the agents
+    /// Restart only the hub; the new one adopts the agents
     #[arg(long, conflicts_with_all = ["all", "when_idle", "no_wait"])]
     pub(crate) hub: bool,
-    /// Wait with each until it has nothing to do
+    /// Restart each one when it is idle
     #[arg(long)]
     pub(crate) when_idle: bool,
-    /// Use this backend instead of the configured one; `gangline runtime list` names them.
-    /// Kept over restarts of agent and hub; the configured one by its name goes back. Without it
-    /// an agent keeps the backend that it has
+    /// Use this backend instead of the configured one; `gangline runtime list` names them. It
+    /// survives restarts of agent and hub; name the configured one to go back. Without it an agent
+    /// keeps its backend
     #[arg(long, value_name = "NAME", conflicts_with = "hub")]
     pub(crate) runtime: Option<String>,
     /// Do not wait until they are ready
@@ -55,7 +56,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    unmark::refuse("restart agents")?;
+    caller::refuse("restart agents")?;
     if args.hub {
         return hub(global).await;
     }
@@ -93,7 +94,7 @@ async fn order(fleet: &Fleet, chosen: &[Member], when: RestartWhen) -> Result<()
     for member in chosen {
         fleet.store.order_restart(&member.name, when, &by()).await?;
     }
-    fleet.ring();
+    fleet.notify_hub();
     Ok(())
 }
 
@@ -120,11 +121,11 @@ async fn by_hub(
     fleet::left_undone(&fleet.paths, &failed).map_or(Ok(0), Err)
 }
 
-fn restarted(member: &Member, before: Epoch, when: RestartWhen) -> Told {
+fn restarted(member: &Member, before: Epoch, when: RestartWhen) -> Report {
     let told = member.start(before, UnixMicros(0));
     match (told, when) {
-        (Told::Waiting(text), RestartWhen::WhenIdle) if member.is_in_turn() => {
-            Told::Waiting(format!("{text}: restarted once it is idle"))
+        (Report::Waiting(text), RestartWhen::WhenIdle) if member.is_in_turn() => {
+            Report::Waiting(format!("{text}: restarted once it is idle"))
         }
         (told, _) => told,
     }
@@ -179,8 +180,8 @@ async fn hub(global: &Global) -> Result<u8, Failure> {
     };
     let Some(about) = &running.about else { return Err(fleet::mute(&running)) };
     if about.supervised {
-        return Err(Failure::user("the hub belongs to the service manager")
-            .hint("if that is systemd: systemctl --user restart gangline"));
+        return Err(Failure::user("the service manager runs the hub: restart it there")
+            .hint("with systemd: systemctl --user restart gangline"));
     }
     // A hub that works is not ended for one that cannot begin.
     let loaded = configuration::load(&about.config)?;

@@ -7,7 +7,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Let paused agents continue, and parked ones, whose backend kept failing, try again
+/// Let paused agents continue; let parked ones, whose backend kept failing, try again
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

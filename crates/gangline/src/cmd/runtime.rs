@@ -1,8 +1,8 @@
 //! `gangline runtime`: which backends there are, which is usual, and whether they work.
 
 pub(super) mod deep;
-mod lab;
 mod list;
+mod sandbox;
 pub(super) mod shown;
 mod usual;
 
@@ -11,7 +11,7 @@ use clap::Subcommand;
 use super::doctor;
 use crate::{cli::Global, failure::Failure};
 
-/// The backends: what is installed, and whether it works
+/// List, check and choose backends
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -25,7 +25,7 @@ enum Runtime {
     /// Backends are built in, or stand in $XDG_CONFIG_HOME/gangline/runtimes.json,
     /// ~/.gastown/runtimes.json and Gas Town's settings. Nothing of their logins is shown.
     List(list::Args),
-    /// Change the usual backend
+    /// Change the default backend
     #[command(subcommand)]
     Set(RuntimeSet),
     /// The same as `gangline doctor`
@@ -34,7 +34,7 @@ enum Runtime {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RuntimeSet {
-    /// Take this backend for agents without `agent:`, written to gangline/runtimes.json
+    /// Use this backend for agents without `agent:`; written to gangline/runtimes.json
     Default {
         /// The backend's name
         name: String,

@@ -16,7 +16,7 @@ use crate::{
 /// Where the machine's own units lie.
 const SYSTEM: &str = "/etc/systemd/system";
 
-/// Units for systemd
+/// Install or remove systemd units
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Service {
-    /// Write the units: one for the hub and a template with one instance an agent
+    /// Write the units: one for the hub, and a template with one instance for each agent
     Install(ServiceInstall),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct ServiceInstall {
     /// For the machine's systemd; needs root
     #[arg(long)]
     pub(crate) system: bool,
-    /// The user that the machine's systemd runs it as [default: who called sudo]
+    /// The user as which the machine's systemd runs it [default: the user who called sudo]
     #[arg(long, value_name = "NAME", requires = "system")]
     pub(crate) run_as: Option<String>,
     /// Print the units and write nothing
@@ -103,7 +103,7 @@ fn user(args: &ServiceInstall) -> Result<String, Failure> {
     let sudo = || std::env::var("SUDO_USER").ok().filter(|user| !user.is_empty() && user != "root");
     args.run_as.clone().or_else(sudo).ok_or_else(|| {
         Failure::user("which user should the agents run as?")
-            .hint("name the user by --run-as NAME; agents do what their user may do")
+            .hint("name it with --run-as NAME; agents can do everything that this user may do")
     })
 }
 
@@ -152,10 +152,11 @@ fn uninstall(args: &ServiceInstall, folder: &std::path::Path) -> Result<u8, Fail
     }
     output::print(&match removed {
         true => format!(
-            "What runs keeps running. To end it:\n  {ctl} stop 'gangline-agent@*' gangline\n  \
+            "Running processes keep running. To stop them:\n  {ctl} stop 'gangline-agent@*' \
+             gangline\n  \
              {ctl} daemon-reload\n"
         ),
-        false => format!("there are no units of ours in {}\n", folder.display()),
+        false => format!("no units of Gangline's are in {}\n", folder.display()),
     })?;
     Ok(0)
 }
@@ -180,7 +181,7 @@ fn next(args: &ServiceInstall, loaded: &Loaded, installation: &Installation) -> 
         if args.system { "boot" } else { "login" }
     );
     if !args.system {
-        text.push_str("To let them run without a login:\n  loginctl enable-linger\n");
+        text.push_str("To keep them running after you log out:\n  loginctl enable-linger\n");
     }
     text.push_str(&format!(
         "Keys of models, one NAME=value a line, are read from:\n  {}\n",

@@ -32,7 +32,7 @@ const LISTED: usize = 50;
 
 /// What is told, and printed as JSON.
 #[derive(Debug, Serialize)]
-struct Told {
+struct Output {
     agent: AgentName,
     sessions: Vec<Known>,
     /// Those that the backend keeps of the agent's folder and that are not above; absent unless they
@@ -68,8 +68,8 @@ struct Other {
 pub(crate) struct Args {
     /// The agent's nick
     pub(crate) agent: Who,
-    /// Also ask the backend which sessions it keeps of the agent's folder; some programs are started
-    /// for that
+    /// Also ask the backend for its sessions in the agent's folder; some programs are started for
+    /// that
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -84,14 +84,14 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let rows = store.sessions(&agent).await?;
     let listed = if all { Some(listed(&store, &paths, &agent).await?) } else { None };
     if global.json {
-        output::json(&told(agent, &rows, listed.as_deref()))?;
+        output::json(&output(agent, &rows, listed.as_deref()))?;
     } else {
         output::print(&shown(&agent, &rows, listed.as_deref()))?;
     }
     Ok(0)
 }
 
-fn told(agent: AgentName, rows: &[SessionRow], listed: Option<&[SessionHandle]>) -> Told {
+fn output(agent: AgentName, rows: &[SessionRow], listed: Option<&[SessionHandle]>) -> Output {
     let known = |row: &SessionRow| Known {
         id: row.known_as.clone(),
         backend: row.runtime.clone(),
@@ -102,7 +102,7 @@ fn told(agent: AgentName, rows: &[SessionRow], listed: Option<&[SessionHandle]>)
     };
     let other = |(session, at): (String, UnixMicros)| Other { session, used_at: rfc3339(at) };
     let others = listed.map(|listed| others(rows, listed).into_iter().map(other).collect());
-    Told { agent, sessions: rows.iter().map(known).collect(), others }
+    Output { agent, sessions: rows.iter().map(known).collect(), others }
 }
 
 /// Returns what the backend lists and the agent never had.

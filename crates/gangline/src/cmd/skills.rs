@@ -75,7 +75,7 @@ struct Listed {
     path: PathBuf,
 }
 
-/// The skill that teaches coding programs to use channels from their shell
+/// Install the skill that teaches coding programs to use `gangline channel`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -84,7 +84,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Skills {
-    /// Write it where a program looks for skills, or bring it up to date
+    /// Write the skill to a program's skills folder, or update it
     Install(SkillsInstall),
     /// Show where it is installed, and whether it is current
     #[command(alias = "status")]
@@ -101,10 +101,10 @@ pub(crate) struct SkillsInstall {
     /// Remove it instead
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Replace or remove also what is not ours or was edited
+    /// Also replace or remove files that were edited or that Gangline did not write
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -172,10 +172,11 @@ fn write(args: &SkillsInstall, path: &Path, (found, text): (Found, &str)) -> Don
     let line = match found {
         Found::Current => return Ok(("kept, it is current:", false)),
         Found::Edited if !args.force => {
-            return Ok(("left alone, it was edited by hand (--force replaces it):", true));
+            return Ok(("not changed, since it was edited (--force replaces it):", true));
         }
         Found::Foreign if !args.force => {
-            return Ok(("left alone, it is not ours (--force replaces it):", true));
+            let text = "not changed, since Gangline did not write it (--force replaces it):";
+            return Ok((text, true));
         }
         Found::Nothing => ("wrote", "would write"),
         Found::Older => ("updated", "would update"),
@@ -200,7 +201,10 @@ fn remove(args: &SkillsInstall, path: &Path, found: Found) -> Done {
     match found {
         Found::Nothing => return Ok(("nothing is at", false)),
         Found::Edited | Found::Foreign if !args.force => {
-            return Ok(("left alone, it is not as we wrote it (--force removes it):", true));
+            return Ok((
+                "not removed, since it is not as Gangline wrote it (--force removes it):",
+                true,
+            ));
         }
         Found::Current | Found::Older | Found::Edited | Found::Foreign => {}
     }
@@ -292,7 +296,7 @@ fn place(program: SkillProgram, given: Option<&Path>) -> Result<PathBuf, Failure
 fn skills_of(program: SkillProgram) -> Result<PathBuf, Failure> {
     let set =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = set("HOME").ok_or_else(|| Failure::user("HOME is not set: say --dir FOLDER"))?;
+    let home = set("HOME").ok_or_else(|| Failure::user("HOME is not set: give --dir FOLDER"))?;
     Ok(match program {
         SkillProgram::Claude => {
             set("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")).join("skills")

@@ -24,10 +24,10 @@ const NEEDED_EVERY: Duration = Duration::from_secs(2);
 /// It ends after this many looks at which nobody held a lock: a hub or a daemon that was killed is
 /// started again sooner.
 const UNNEEDED_LOOKS: u32 = 5;
-/// A daemon has so long to end, its kill ladder included.
+/// A daemon has so long to end, its kill policy included.
 const OUTLIVE_MAX: Duration = Duration::from_secs(40);
 
-/// The stand-in model: a scripted server, for demos and tests
+/// Run the stand-in model: a scripted server, for demos and tests
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -36,13 +36,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Standin {
-    /// Serve the model wires; without a script it is the guide of the demo
+    /// Serve the model APIs; without a script it plays the guide of the demo
     Serve(StandinServe),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StandinServe {
-    /// Where to listen. Port 0 takes a free one
+    /// The address to listen on. Port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8668")]
     pub(crate) listen: SocketAddr,
     /// A YAML script of rules and replies
@@ -82,7 +82,7 @@ async fn serve(args: StandinServe) -> Result<u8, Failure> {
         served = gangline_standin::serve(options, stop) => served.map_err(Failure::environment)?,
         () = asked => {}
         () = unneeded(&args.needed_by) => {
-            output::print("nobody needs the stand-in model any more: it ends\n")?;
+            output::print("the stand-in model is no longer used: it stops\n")?;
         }
     }
     Ok(0)

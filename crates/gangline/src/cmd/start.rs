@@ -15,12 +15,13 @@ use super::{
     up::{self, Wait},
 };
 use crate::{
+    caller,
     cli::{Global, whom::Whom},
     configuration::{self, Loaded},
     failure::Failure,
-    fleet::{self, Fleet, Member, Told},
+    fleet::{self, Fleet, Member, Report},
     keep::Keep,
-    output, place, store, unmark,
+    output, place, store,
 };
 
 /// A start takes a few seconds: catching up with the rooms, and the backend's own start.
@@ -31,8 +32,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) whom: Whom,
-    /// Use this backend instead of the configured one; `gangline runtime list` names them.
-    /// Kept over restarts of agent and hub. Without it an agent starts with the configured one
+    /// Use this backend instead of the configured one; `gangline runtime list` names them. It
+    /// survives restarts of agent and hub. Without it an agent starts with the configured one
     #[arg(long, value_name = "NAME")]
     pub(crate) runtime: Option<String>,
     /// Do not wait until they are ready
@@ -41,7 +42,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    unmark::refuse("start agents")?;
+    caller::refuse("start agents")?;
     let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let loaded = configuration::load(&fleet.paths.config_file)?;
     let chosen = fleet.chosen(&args.whom.chosen(), |fleet, it| fleet.is_enabled(&it.name)).await?;
@@ -56,13 +57,13 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     for member in &chosen {
         fleet.store.order(&member.name, Desired::Up, &by()).await?;
     }
-    fleet.ring();
+    fleet.notify_hub();
     let embedded = loaded.config.network.embedded;
     if embedded && fleet.hub()?.is_none() && chosen.iter().any(|member| !member.runs()) {
         // Nobody but a hub brings the chat server that they are to join.
         loaded.can_run(&store::ordered(&fleet.paths))?;
         loaded.embedded_address()?;
-        output::note("no hub runs: one is started, with all agents that are not stopped");
+        output::note("no hub runs: starting one, with all agents that are not stopped");
         let wait = if args.no_wait { Wait::UntilBegun } else { Wait::UntilReady(PATIENCE) };
         return up::begin(global, &fleet.paths, (Vec::new(), wait)).await;
     }
@@ -90,7 +91,7 @@ pub(super) fn may_run(loaded: &Loaded, name: &AgentName) -> Result<(), Failure> 
         return Ok(());
     }
     Err(Failure::user(format!("{name} is switched off in {}", loaded.file.display()))
-        .hint("take `enabled: false` away, then `gangline up -d`"))
+        .hint("remove `enabled: false`, then run `gangline up -d`"))
 }
 
 /// Who starts a daemon.
@@ -118,7 +119,7 @@ impl Starter {
                 Keep::new(&fleet.paths).map(|keep| Self::Ourselves(Box::new(keep)))
             }
             None => Err(Failure::user(format!(
-                "no hub runs, and nothing else starts {}; the order is stored",
+                "the order is stored, but no hub runs to start {}",
                 first.name
             ))
             .hint("`gangline up -d` starts the hub and its agents")),
@@ -145,7 +146,7 @@ impl Starter {
             output::note(&format!("{}: started as process {}", member.name, child.pid()));
             started.children.borrow_mut().insert(member.name.clone(), child);
         }
-        fleet.ring();
+        fleet.notify_hub();
         Ok(started)
     }
 }
@@ -157,16 +158,13 @@ fn by_hub(hub: &Hub, stranger: Option<&Member>) -> Result<(), Failure> {
         None => Ok(()),
         Some(member) if keeps => {
             Err(Failure::user(format!("the hub does not know {} yet", member.name))
-                .hint("`gangline up -d` lets it read the configuration again"))
+                .hint("run `gangline up -d`, which makes it read the configuration again"))
         }
         Some(member) => Err(Failure::user(format!(
-            "the hub leaves the start of {} to something else (--no-agents)",
+            "the hub does not start {} (--no-agents): its service manager does",
             member.name
         ))
-        .hint(format!(
-            "if that is systemd: systemctl --user start gangline-agent@{}",
-            member.name
-        ))),
+        .hint(format!("with systemd: systemctl --user start gangline-agent@{}", member.name))),
     }
 }
 
@@ -178,11 +176,11 @@ pub(super) struct Started {
 
 impl Started {
     /// Returns what is told, unless the daemon that we started has ended.
-    pub(super) fn or_ended(&self, member: &Member, told: Told) -> Told {
+    pub(super) fn or_ended(&self, member: &Member, told: Report) -> Report {
         let mut children = self.children.borrow_mut();
         let exit = children.get_mut(&member.name).and_then(Child::exited);
         match (exit, told) {
-            (Some(exit), Told::Waiting(_)) if !member.runs() => Told::Failed(match exit.code {
+            (Some(exit), Report::Waiting(_)) if !member.runs() => Report::Failed(match exit.code {
                 Some(code) => format!("ended with exit code {code}"),
                 None => "was killed".to_owned(),
             }),

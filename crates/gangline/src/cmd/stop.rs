@@ -9,21 +9,22 @@ use gangline_store::Desired;
 
 use super::start::by;
 use crate::{
+    caller,
     cli::{Global, whom::Whom},
     failure::Failure,
     fleet::{self, Fleet, Member},
-    output, place, unmark,
+    output, place,
 };
 
 /// The hub kills what does not end within its budget.
 const PATIENCE: Duration = Duration::from_secs(DRAIN_BUDGET.as_secs() + 10);
 
-/// End agents and keep them stopped, also over a restart of the hub
+/// Stop agents until `start`, even if the hub restarts
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) whom: Whom,
-    /// Interrupt an open turn instead of letting it settle
+    /// Interrupt an open turn instead of letting it finish
     #[arg(long)]
     pub(crate) now: bool,
     /// Do not wait until they have ended
@@ -32,7 +33,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    unmark::refuse("stop agents")?;
+    caller::refuse("stop agents")?;
     let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let all = |fleet: &Fleet, it: &Member| it.runs() || fleet.is_enabled(&it.name);
     let chosen = fleet.chosen(&args.whom.chosen(), all).await?;
@@ -43,7 +44,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     for member in &chosen {
         fleet.store.order(&member.name, desired, &by()).await?;
     }
-    fleet.ring();
+    fleet.notify_hub();
     // Whom no hub keeps, nobody but us can ask.
     for holder in chosen.iter().filter(|it| it.kept.is_none()).filter_map(|it| it.holder.as_ref()) {
         fleet::signal(holder, Signal::Term)?;

@@ -8,7 +8,7 @@ use crate::{
     output, place, show, store, view,
 };
 
-/// Show the life of one message on one screen
+/// Show one message: its states, turns, sent lines and approvals
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -21,7 +21,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let store = store::existing(&paths).await?;
     let trace = store.trace(message).await?.ok_or_else(|| {
         Failure::user(format!("there is no message {message} in {}", paths.state.display()))
-            .hint("`gangline logs` names the messages that came")
+            .hint("`gangline logs` lists the messages")
     })?;
     if global.json {
         output::json(&view::trace(&trace))?;

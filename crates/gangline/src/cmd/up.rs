@@ -29,10 +29,10 @@ struct Checked {
     irc: Option<SocketAddr>,
 }
 
-/// Run the hub: IRC server, agents of the configuration; -d in the background
+/// Run the hub: the IRC server and the configured agents; -d in the background
 ///
-/// In the foreground Ctrl-C ends the agents, then the hub; a second one interrupts open turns, a
-/// third one kills.
+/// In the foreground, Ctrl-C stops the agents, then the hub; a second Ctrl-C interrupts open turns,
+/// a third kills the agents.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Start the hub in the background and wait until the agents are ready; a hub that runs already
@@ -42,27 +42,25 @@ pub(crate) struct Args {
     /// Run as a service: print no password, and leave the agents running on SIGTERM
     #[arg(long, conflicts_with = "detach")]
     pub(crate) service: bool,
-    /// Give up waiting after so many seconds (exit code 1; the hub keeps running)
+    /// Stop waiting after this many seconds (exit code 1; the hub keeps running)
     #[arg(long, value_name = "SECONDS", default_value_t = 120, requires = "detach",
           value_parser = number::within::<u64>(0, number::ANY))]
     pub(crate) timeout: u64,
     /// Write one JSON line to this file when everything is ready
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
-    /// Where the IRC server listens; loopback only [default: server.host and server.port]
+    /// The address of the IRC server; loopback only [default: server.host and server.port]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
-    /// Start no agents: the IRC server and the accounts only, for daemons that something else
-    /// starts
+    /// Start no agents, only the IRC server with their accounts: something else starts the daemons
     #[arg(long)]
     pub(crate) no_agents: bool,
-    /// The longest wait before a daemon that died is started again
+    /// The longest delay, in seconds, before a dead daemon is restarted
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = number::within::<u64>(1, 3600))]
     pub(crate) restart_delay_max: u64,
-    /// Use this backend instead of the configured one; `gangline runtime list` names them.
-    /// Every agent of the configuration has it from its next start on, and keeps it until `start`,
-    /// or another --runtime
+    /// Use this backend instead of the configured one; `gangline runtime list` names them. Applies
+    /// to every configured agent from its next start on, until `start` or another --runtime
     #[arg(long, value_name = "NAME")]
     pub(crate) runtime: Option<String>,
 }
@@ -123,7 +121,7 @@ fn check(global: &Global, args: &Args) -> Result<Checked, Failure> {
             let driven = loaded.driven(agent, Some(name))?;
             driven.can_run()?;
             let missing = driven.missing().map(choice::missing);
-            driven.told().into_iter().chain(missing).for_each(|text| output::note(&text));
+            driven.notice().into_iter().chain(missing).for_each(|text| output::note(&text));
         }
     }
     let irc = address(&loaded, args.listen)?;
@@ -160,7 +158,7 @@ async fn order(checked: &Checked, named: Option<&str>) -> Result<(), Failure> {
     let store = store::configured(paths, Some(loaded)).await?;
     if named.is_none() {
         let kept = store.orders().await?.into_iter();
-        tell_ordered(loaded, &kept.filter_map(|it| Some((it.agent, it.runtime?))).collect());
+        report_ordered(loaded, &kept.filter_map(|it| Some((it.agent, it.runtime?))).collect());
     }
     for agent in loaded.enabled().filter(|_| named.is_some()) {
         let driven = loaded.driven(agent, named)?;
@@ -172,10 +170,10 @@ async fn order(checked: &Checked, named: Option<&str>) -> Result<(), Failure> {
 
 /// Says which agents have another backend than the configured one, and which of them cannot run
 /// with it: their daemons say so, too.
-fn tell_ordered(loaded: &Loaded, ordered: &Ordered) {
+fn report_ordered(loaded: &Loaded, ordered: &Ordered) {
     for agent in loaded.enabled() {
         let Some(name) = ordered.get(&agent.nick) else { continue };
-        if let Ok(Some(told)) = loaded.driven(agent, Some(name)).map(|driven| driven.told()) {
+        if let Ok(Some(told)) = loaded.driven(agent, Some(name)).map(|driven| driven.notice()) {
             output::note(&format!("note: --runtime: {told}"));
         }
     }
@@ -263,7 +261,7 @@ fn names(names: &[String]) -> String {
 fn not_ready(failed: &[String]) -> String {
     match failed {
         [] => String::new(),
-        all => format!("not ready: {} (`gangline ps` says why)\n", all.join(", ")),
+        all => format!("not ready: {} (`gangline ps` shows why)\n", all.join(", ")),
     }
 }
 
@@ -285,7 +283,7 @@ pub(super) fn ending(left: &[Left]) -> String {
 
 fn waiting(left: &[Left]) -> String {
     let one = |left: &Left| match left.in_turn {
-        true => format!("{} (in a turn, which may settle within 20 s)", left.name),
+        true => format!("{} (in a turn, which has 20 s to finish)", left.name),
         false => left.name.clone(),
     };
     left.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -148,7 +148,7 @@ impl Driven {
             match self.instead_of {
                 Some(_) => failure.hint("`gangline runtime list` shows what there is"),
                 None => failure
-                    .hint("write another `agent`, or switch this one off by `enabled: false`"),
+                    .hint("set another `agent`, or switch this agent off with `enabled: false`"),
             }
         })
     }
@@ -161,7 +161,7 @@ impl Driven {
         if !self.found.entry.needs_key || local || self.agent.api_key_env.is_some() {
             return Ok(());
         }
-        let failure = self.refused("its model wants a key");
+        let failure = self.refused("its model needs a key");
         Err(match self.instead_of {
             Some(_) => failure.hint(format!(
                 "write {{\"runtimes\": {{\"{}\": {{\"api_key_env\": \"NAME\"}}}}}} into {}: NAME is the \
@@ -183,7 +183,7 @@ impl Driven {
         }
         let (nick, folder) = (&self.agent.nick, folder.display());
         let text = format!("cannot run {nick}: its directory {folder} is not there");
-        Err(Failure::config(anyhow::anyhow!(text)).hint("make it, or write another `directory`"))
+        Err(Failure::config(anyhow::anyhow!(text)).hint("make it, or set another `directory`"))
     }
 
     /// A backend that runs any program has to be told which.
@@ -193,7 +193,7 @@ impl Driven {
             return Ok(());
         }
         let name = &self.found.name;
-        let failure = self.refused(format!("`{name}` runs any program, none is named"));
+        let failure = self.refused(format!("`{name}` needs the name of a program"));
         Err(match self.instead_of {
             Some(_) => failure.hint(
                 "name an entry of runtimes.json that has a program, such as `aider` with `bin`",
@@ -231,13 +231,13 @@ impl Driven {
     }
 
     /// Returns what a person should know of a backend that is not the configured one.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn notice(&self) -> Option<String> {
         let instead_of = self.instead_of.as_ref()?;
         let (nick, name) = (&self.agent.nick, &self.found.name);
         let mut text = format!("{nick} gets {name} instead of {}", instead_of.name);
         if !instead_of.left_out.is_empty() {
             let keys = instead_of.left_out.join(", ");
-            text.push_str(&format!("; these of its keys have no effect meanwhile: {keys}"));
+            text.push_str(&format!("; these of its keys have no effect now: {keys}"));
         }
         Some(text)
     }

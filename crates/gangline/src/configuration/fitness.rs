@@ -74,7 +74,7 @@ impl Loaded {
         let shared = folders.into_iter().filter(|(_, nicks)| nicks.len() > 1);
         let told = |(folder, nicks): (PathBuf, Vec<&str>)| {
             format!(
-                "{} work in the same directory, {}: each may overwrite what another has changed; \
+                "{} work in the same directory, {}: each may overwrite the others' changes; \
                  `git worktree add` gives each its own",
                 nicks.join(" and "),
                 folder.display()

@@ -61,7 +61,7 @@ pub(crate) fn resolved(agent: &AgentConfig) -> Result<Vec<McpServer>, Failure> {
         let McpServerConfig { place, allowed_tools } = server.resolved(look).map_err(|error| {
             Failure::config(error)
                 .doing(format!("cannot offer the MCP server `{key}`"))
-                .hint("its entry names the variable: set it where the hub is started")
+                .hint("its entry names this variable: set it where the hub is started")
         })?;
         let place = match place {
             McpPlaceConfig::Program { command, args, env } => {

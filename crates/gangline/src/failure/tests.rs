@@ -23,7 +23,7 @@ fn a_taken_port_always_comes_with_its_remedy() {
     assert!(text.starts_with("error: cannot listen on 127.0.0.1:1\ncaused by: "), "{text}");
     assert!(
         text.ends_with(
-            "hint: another program listens there already: end it, or choose another port\n"
+            "hint: another program already listens there: stop it, or choose another port\n"
         ),
         "{text}"
     );

@@ -3,7 +3,7 @@ use gangline_hub::about::{KeptProcess, StandingWord};
 use gangline_os::{clock::UnixMicros, lock::Holder};
 use gangline_store::{Desired, Order};
 
-use super::{Member, Told};
+use super::{Member, Report};
 use crate::view::tests::{at, row};
 
 fn member() -> Member {
@@ -30,19 +30,19 @@ fn phase(phase: &str) -> Member {
     member
 }
 
-fn waiting(text: &str) -> Told {
-    Told::Waiting(text.to_owned())
+fn waiting(text: &str) -> Report {
+    Report::Waiting(text.to_owned())
 }
 
-fn failed(text: &str) -> Told {
-    Told::Failed(text.to_owned())
+fn failed(text: &str) -> Report {
+    Report::Failed(text.to_owned())
 }
 
 /// The row of the view's tests is of epoch 3 and ready since 99 s before its time.
 #[test]
 fn a_start_is_done_when_the_right_daemon_is_ready() {
     let start = |member: &Member| member.start(Epoch(2), UnixMicros(0));
-    assert_eq!(start(&member()), Told::Done("ready, process 77".to_owned()));
+    assert_eq!(start(&member()), Report::Done("ready, process 77".to_owned()));
     assert_eq!(member().start(Epoch(3), UnixMicros(0)), waiting("ends"), "the old one still runs");
     assert_eq!(member().start(Epoch(2), at(-50)), waiting("joining"), "not since then");
     let mut other = member();
@@ -112,10 +112,10 @@ fn an_end_names_the_turn_that_may_settle() {
         row.status_json =
             Some(r#"{"task":{"message":"m42","since":"2026-11-21T12:00:00Z"}}"#.to_owned());
     }
-    assert_eq!(working.end(), waiting("in a turn on m42, which may settle within 20 s"));
+    assert_eq!(working.end(), waiting("in a turn on m42, which has 20 s to finish"));
     assert_eq!(member().end(), waiting("ends"));
     let gone = Member { holder: None, ..working };
-    assert_eq!(gone.end(), Told::Done("stopped".to_owned()));
+    assert_eq!(gone.end(), Report::Done("stopped".to_owned()));
     let still = Member { kept: kept(StandingWord::Starting, None), ..gone };
     assert_eq!(still.end(), waiting("ends"), "a daemon that has no lock yet");
     let mut ordered = Member { kept: kept(StandingWord::Stopped, None), ..still };
@@ -126,5 +126,5 @@ fn an_end_names_the_turn_that_may_settle() {
     if let Some(kept) = &mut ordered.kept {
         kept.ordered_at = at(0).0;
     }
-    assert_eq!(ordered.end(), Told::Done("stopped".to_owned()));
+    assert_eq!(ordered.end(), Report::Done("stopped".to_owned()));
 }

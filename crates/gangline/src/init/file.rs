@@ -35,8 +35,8 @@ pub(crate) fn write_new(path: &Path, text: &str) -> io::Result<()> {
 /// Returns the failure for a configuration that is there already.
 pub(crate) fn taken(path: &Path) -> Failure {
     Failure::user(format!("there is a configuration already: {}", path.display()))
-        .hint("`gangline config check` says whether it is good")
-        .hint("--force moves it aside and writes a new one")
+        .hint("`gangline config check` checks it")
+        .hint("--force renames it and writes a new one")
 }
 
 /// Returns whether something is at this path, be it a link that leads nowhere.

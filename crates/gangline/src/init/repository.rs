@@ -168,7 +168,7 @@ fn fault(said: &Said) -> String {
     let plain = |line: &str| line.chars().filter(|c| !c.is_control()).take(200).collect();
     match (line, said.exit) {
         (Some(line), _) => plain(line),
-        (None, None) => "git did not end in time".to_owned(),
-        (None, Some(_)) => "git failed and did not say why".to_owned(),
+        (None, None) => "git did not finish in time".to_owned(),
+        (None, Some(_)) => "git failed without a message".to_owned(),
     }
 }

@@ -11,12 +11,12 @@ mod person;
 use std::{ffi::OsString, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_agent::tool_table::{Tool, User, offered};
 use gangline_core::{AgentName, name::Target};
+use gangline_mcp::table::{Tool, User, offered};
 use gangline_os::{
     CancellationToken,
-    mark::{RUN_MARK, RunMark},
     paths::Overrides,
+    run_id::{RUN_ID, RunId},
     task,
 };
 use gangline_runtime::{ToolCall, ToolHost, ToolServer, ToolSpec};
@@ -41,7 +41,7 @@ mod tests;
 const NICK: &str = "GANGLINE_NICK";
 const CULTURES_NICK: &str = "CULTURE_NICK";
 const TOKEN: &str = "GANGLINE_TOKEN";
-/// What is told of a call of which nobody knows how it ended.
+/// What is told of a call of which how it ended is not known.
 const BROKEN: &str = "the call broke off; its effect may have happened";
 /// How many lines `read` gives when none are asked for, and at most.
 const LINES: u64 = gangline_api::ipc::READ_LIMIT as u64;
@@ -111,16 +111,16 @@ impl Outside {
         };
         let no_such = || Failure::user(format!("cannot tell where the daemon of {nick} listens"));
         let reach = Reach::find(&named, Some(nick), LegacyTmp::No)?.ok_or_else(no_such)?;
-        let mark = given(RUN_MARK).and_then(|mark| mark.to_str()?.parse::<RunMark>().ok());
-        let who = match (&reach.token, mark) {
+        let run_id = given(RUN_ID).and_then(|run_id| run_id.to_str()?.parse::<RunId>().ok());
+        let who = match (&reach.token, run_id) {
             (Some(_), _) => Who::Agent,
-            (None, Some(mark)) if mark.agent == nick.folded() => Who::Agent,
-            (None, Some(mark)) => {
+            (None, Some(run_id)) if run_id.agent == nick.folded() => Who::Agent,
+            (None, Some(run_id)) => {
                 let text =
-                    format!("this was started by the agent {}, which is not {nick}", mark.agent);
+                    format!("this was started by the agent {}, which is not {nick}", run_id.agent);
                 return Err(Failure::user(text).hint(format!(
                     "an agent speaks for itself: gangline mcp --nick {}",
-                    mark.agent
+                    run_id.agent
                 )));
             }
             (None, None) => Who::Person(Person::new(env, place)),

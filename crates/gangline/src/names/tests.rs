@@ -23,7 +23,7 @@ fn an_agent_is_known_by_its_nick_its_short_name_and_a_mention() {
     check("vm-nobody", "vm-nobody");
     check(
         "native",
-        "error: `native` may be any of vm-native, elm-native\nhint: write the whole nick\n",
+        "error: `native` matches several agents: vm-native, elm-native\nhint: give the whole nick\n",
     );
     check(
         "claud",

@@ -55,7 +55,7 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
         line("runs", &running(tool, now));
     }
     if agent.pending > 0 {
-        line("queue", &format!("{} waiting: `gangline cancel m42` takes one back", agent.pending));
+        line("queue", &format!("{} waiting: `gangline cancel m42` cancels one", agent.pending));
     }
     line("daemon", &daemon(agent));
     line("turns", &turns(agent, now));
@@ -98,7 +98,10 @@ fn permissions(agent: &AgentStatus) -> Option<Cell> {
         return Some(Cell::painted(Paint::Red, "permissions: BYPASS: every tool runs unasked"));
     }
     let ran = one_line(agent.unasked.as_deref()?);
-    let text = format!("UNASKED: it ran {ran}; `permissions: {mode}` does not hold");
+    let text = format!(
+        "UNASKED: it ran {ran}; `permissions: {mode}` has no effect on this \
+         program"
+    );
     Some(Cell::painted(Paint::Red, text))
 }
 

@@ -21,13 +21,13 @@ const TEXT_MAX: usize = 160;
 
 /// What happened, in two parts: a word and the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Entry {
     pub(crate) what: String,
     pub(crate) text: String,
 }
 
-fn told(what: impl Into<String>, text: impl Into<String>) -> Told {
-    Told { what: what.into(), text: text.into() }
+fn entry(what: impl Into<String>, text: impl Into<String>) -> Entry {
+    Entry { what: what.into(), text: text.into() }
 }
 
 /// How much `logs` shows.
@@ -48,7 +48,7 @@ pub(crate) fn list(events: &[EventRecord], depth: Depth, zone: &TimeZone) -> Str
             None => one_line(&event.at),
         };
         let turn = event.turn.map_or_else(|| "-".to_owned(), |turn| turn.to_string());
-        for Told { what, text } in at_depth(event, depth) {
+        for Entry { what, text } in at_depth(event, depth) {
             let _ = writeln!(
                 out,
                 "{} {} {turn:<6} {what:<11} {text}",
@@ -66,12 +66,12 @@ pub(crate) fn is_shown(event: &EventRecord, depth: Depth) -> bool {
 }
 
 /// Returns what `logs` says of an event.
-fn at_depth(event: &EventRecord, depth: Depth) -> Vec<Told> {
+fn at_depth(event: &EventRecord, depth: Depth) -> Vec<Entry> {
     let Ok(Some(known)) = event.event() else { return describe(event) };
     match &known {
         Event::OnMessage(OnMessage(it)) => return vec![message(it)],
         Event::SessionStart(SessionStart(it)) => {
-            return vec![told("start", format!("{} takes prompts", one_line(&it.runtime)))];
+            return vec![entry("start", format!("{} takes prompts", one_line(&it.runtime)))];
         }
         Event::SessionStop(SessionStop(it)) => return vec![stopped(it)],
         _ if depth == Depth::Work && is_own_step(&known) => return Vec::new(),
@@ -108,92 +108,94 @@ fn is_own_step(event: &Event) -> bool {
     }
 }
 
-fn stopped(payload: &HookPayload) -> Told {
+fn stopped(payload: &HookPayload) -> Entry {
     let how = Some(payload.data.message.as_str()).filter(|how| !how.is_empty());
     let how = how.map_or_else(String::new, |how| format!(": {}", short(how)));
-    told("end", format!("{} has ended{how}", one_line(&payload.runtime)))
+    entry("end", format!("{} has ended{how}", one_line(&payload.runtime)))
 }
 
-fn message(payload: &HookPayload) -> Told {
+fn message(payload: &HookPayload) -> Entry {
     let HookData { message, id, sender } = &payload.data;
     let id = id.map_or_else(String::new, |id| format!("{id} "));
     let sender = sender.as_deref().map_or_else(|| "an unknown sender".to_owned(), one_line);
-    told("message", format!("{id}from {sender}: {}", short(message)))
+    entry("message", format!("{id}from {sender}: {}", short(message)))
 }
 
 /// Returns what an event tells: nothing, one line, or one for each block of a model's message.
-pub(crate) fn describe(event: &EventRecord) -> Vec<Told> {
+pub(crate) fn describe(event: &EventRecord) -> Vec<Entry> {
     match event.event() {
         Ok(Some(known)) => known_event(&known),
         // Of a newer version, or damaged: shown as it is.
-        Ok(None) | Err(_) => vec![told(one_line(&event.kind), short(&event.payload.to_string()))],
+        Ok(None) | Err(_) => vec![entry(one_line(&event.kind), short(&event.payload.to_string()))],
     }
 }
 
-fn known_event(event: &Event) -> Vec<Told> {
+fn known_event(event: &Event) -> Vec<Entry> {
     let one = match event {
         Event::Assistant(message) => return message.content.iter().filter_map(block).collect(),
         Event::MessageAccepted(it) => {
             let from = one_line(&it.sender);
-            told("accepted", format!("{} from {from}: {}", it.message, short(&it.preview)))
+            entry("accepted", format!("{} from {from}: {}", it.message, short(&it.preview)))
         }
         Event::TurnStarted(it) if it.messages.is_empty() => {
-            told("turn", "started by the backend itself")
+            entry("turn", "started by the backend itself")
         }
         Event::TurnStarted(it) => {
-            told("turn", format!("started for {}, attempt {}", names(&it.messages), it.attempt))
+            entry("turn", format!("started for {}, attempt {}", names(&it.messages), it.attempt))
         }
         Event::TurnSteered(it) => {
             let how = if it.how == How::Read { "read" } else { "was given" };
-            told("turn", format!("{how} {}", names(&it.messages)))
+            entry("turn", format!("{how} {}", names(&it.messages)))
         }
         Event::ToolResult(it) => {
             let how = if it.is_error { " failed" } else { "" };
-            told("result", format!("{}{how}: {}", one_line(&it.name), short(&it.preview)))
+            entry("result", format!("{}{how}: {}", one_line(&it.name), short(&it.preview)))
         }
         Event::Sent(it) => {
-            told("said", format!("to {}: {}", one_line(&it.to.to_string()), short(&it.preview)))
+            entry("said", format!("to {}: {}", one_line(&it.to.to_string()), short(&it.preview)))
         }
-        Event::TurnEnded(it) => told("turn", ended(&it.outcome.to_string(), it.reason.as_deref())),
+        Event::TurnEnded(it) => entry("turn", ended(&it.outcome.to_string(), it.reason.as_deref())),
         Event::ApprovalAsked(it) => {
-            told(format!("approval {}", it.number), asked(it.number, (&it.tool, &it.summary)))
+            entry(format!("approval {}", it.number), asked(it.number, (&it.tool, &it.summary)))
         }
         Event::ApprovalDecided(it) => {
             let said = match it.decision {
                 gangline_api::approval::Decision::Allow => "allowed",
                 gangline_api::approval::Decision::Deny => "denied",
             };
-            told(format!("approval {}", it.number), format!("{said} by {}", one_line(&it.by)))
+            entry(format!("approval {}", it.number), format!("{said} by {}", one_line(&it.by)))
         }
         Event::Phase(it) => {
-            told("phase", format!("{} → {}", one_line(it.from.as_str()), one_line(it.to.as_str())))
+            entry("phase", format!("{} → {}", one_line(it.from.as_str()), one_line(it.to.as_str())))
         }
         Event::StartStep(it) => {
             let state = match it.state {
                 StepState::Done => "done",
                 StepState::Absent => "absent",
             };
-            told("start", format!("{}: {state}", one_line(&it.step)))
+            entry("start", format!("{}: {state}", one_line(&it.step)))
         }
         // Each tells for programs what other kinds tell for people.
         Event::SessionStart(_)
         | Event::SessionStop(_)
         | Event::OnMessage(_)
         | Event::OnError(_) => return Vec::new(),
-        Event::Alert(it) => told("alert", format!("{}: {}", it.event, short(&it.text))),
-        Event::Notice(it) => told("notice", format!("{}: {}", one_line(&it.code), short(&it.text))),
+        Event::Alert(it) => entry("alert", format!("{}: {}", it.event, short(&it.text))),
+        Event::Notice(it) => {
+            entry("notice", format!("{}: {}", one_line(&it.code), short(&it.text)))
+        }
     };
     vec![one]
 }
 
-fn block(block: &Block) -> Option<Told> {
+fn block(block: &Block) -> Option<Entry> {
     match block {
         Block::Text { text } if text.trim().is_empty() => None,
-        Block::Text { text } => Some(told("text", short(text))),
+        Block::Text { text } => Some(entry("text", short(text))),
         Block::ToolUse { name, input, .. } => {
-            Some(told("tool", format!("{} {}", one_line(name), short(&input.to_string()))))
+            Some(entry("tool", format!("{} {}", one_line(name), short(&input.to_string()))))
         }
-        Block::Thinking { .. } => Some(told("thinking", "…")),
+        Block::Thinking { .. } => Some(entry("thinking", "…")),
     }
 }
 

@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use super::{
     agents::{held, running},
     approvals::how,
-    events::{Told, describe},
+    events::{Entry, describe},
     text::{Paint, age, lines, one_line, paint, time},
 };
 
@@ -58,7 +58,7 @@ pub(crate) fn event(event: &EventRecord, zone: &TimeZone) -> String {
         Ok(Some(Event::ApprovalAsked(it))) => {
             let asked = format!("{}: {}", one_line(&it.tool), lines(&it.summary));
             let what = format!("approval {}", it.number);
-            vec![Told { what, text: format!("{asked}\n{}", how(&event.agent, it.number)) }]
+            vec![Entry { what, text: format!("{asked}\n{}", how(&event.agent, it.number)) }]
         }
         Ok(_) | Err(_) => describe(event),
     };
@@ -68,16 +68,16 @@ pub(crate) fn event(event: &EventRecord, zone: &TimeZone) -> String {
 /// Returns the lines of a whisper.
 pub(crate) fn whisper(whisper: &Whisper) -> String {
     let text = format!("[{}] {}", one_line(&whisper.whisper_type), lines(&whisper.message));
-    row("", &Told { what: "whisper".to_owned(), text })
+    row("", &Entry { what: "whisper".to_owned(), text })
 }
 
-fn row(at: &str, Told { what, text }: &Told) -> String {
+fn row(at: &str, Entry { what, text }: &Entry) -> String {
     let at = paint(Paint::Dim, &format!("{at:<12}"));
     let text = indented(text.trim_end(), TEXT_AT);
     format!("{at} {what:<11} {}\n", text.trim_start())
 }
 
-fn block(block: &Block) -> Option<Told> {
+fn block(block: &Block) -> Option<Entry> {
     let (what, text) = match block {
         Block::Text { text } if text.trim().is_empty() => return None,
         Block::Text { text } => ("text", lines(text)),
@@ -87,7 +87,7 @@ fn block(block: &Block) -> Option<Told> {
         Block::Thinking { thinking } if thinking.trim().is_empty() => ("thinking", "…".to_owned()),
         Block::Thinking { thinking } => ("thinking", lines(thinking)),
     };
-    Some(Told { what: what.to_owned(), text })
+    Some(Entry { what: what.to_owned(), text })
 }
 
 /// Returns a tool's arguments: a line for each, so that commands and files can be read.

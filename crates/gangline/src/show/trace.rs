@@ -8,7 +8,7 @@ use gangline_store::{ApprovalRow, OutboxRow, OutboxState, Trace, TurnRow};
 use jiff::tz::TimeZone;
 
 use super::{
-    events::{self, Told},
+    events::{self, Entry},
     text::{Paint, day, lines, one_line, paint, time},
 };
 use crate::view;
@@ -30,7 +30,7 @@ const TOLD_BY_ROWS: [&str; 7] = [
 struct Step {
     at: UnixMicros,
     paint: Paint,
-    told: Told,
+    told: Entry,
 }
 
 /// Returns the screen.
@@ -115,7 +115,7 @@ fn steps(trace: &Trace) -> Vec<Step> {
 }
 
 fn step(at: UnixMicros, what: impl Into<String>, text: impl Into<String>) -> Step {
-    Step { at, paint: Paint::Plain, told: Told { what: what.into(), text: text.into() } }
+    Step { at, paint: Paint::Plain, told: Entry { what: what.into(), text: text.into() } }
 }
 
 fn started(trace: &Trace, turn: &TurnRow) -> Step {
@@ -134,7 +134,7 @@ fn ended(trace: &Trace, turn: &TurnRow) -> Option<Step> {
     let completed = outcome.is_some_and(|it| it.word == OutcomeWord::Completed);
     let paint = if completed { Paint::Green } else { Paint::Red };
     let outcome = outcome.map_or_else(|| "?".to_owned(), ToString::to_string);
-    let told = Told {
+    let told = Entry {
         what: format!("turn {}", turn.turn),
         text: events::ended(&outcome, reason.as_deref()),
     };
@@ -147,7 +147,7 @@ fn approval(row: &ApprovalRow) -> Vec<Step> {
     let mut steps = vec![Step {
         at: row.opened_at,
         paint: Paint::Yellow,
-        told: Told { what: name.clone(), text: asked },
+        told: Entry { what: name.clone(), text: asked },
     }];
     if let Some(at) = row.closed_at {
         let account = || row.decided_by.as_ref().map(|by| by.account.clone());
@@ -184,7 +184,7 @@ fn line(row: &OutboxRow, message: MessageId) -> Vec<Step> {
         }
     };
     if let Some(at) = at {
-        steps.push(Step { at, paint, told: Told { what, text } });
+        steps.push(Step { at, paint, told: Entry { what, text } });
     }
     steps
 }
@@ -192,7 +192,7 @@ fn line(row: &OutboxRow, message: MessageId) -> Vec<Step> {
 fn settled(trace: &Trace) -> Option<Step> {
     let message = &trace.message;
     let reason = message.reason.as_deref().map(events::short).unwrap_or_default();
-    let told = Told { what: message.state.to_string(), text: reason };
+    let told = Entry { what: message.state.to_string(), text: reason };
     Some(Step { at: message.settled_at?, paint: state_paint(message.state), told })
 }
 

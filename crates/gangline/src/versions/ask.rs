@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::Path, time::Duration};
 
 use gangline_os::{
     lines::{Line, LineReader},
-    process::{self, Exit, Group, Ladder, Output, Spawn, SpawnError, Stdin},
+    process::{self, Exit, Group, KillPolicy, Output, Spawn, SpawnError, Stdin},
 };
 use tokio::{io::AsyncRead, time::timeout};
 
@@ -13,8 +13,8 @@ const LINE_MAX: usize = 500;
 /// How many lines are kept.
 const LINES_MAX: usize = 20;
 /// For a program that does not end when its time is over.
-const LADDER: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
+const KILL_POLICY: KillPolicy =
+    KillPolicy { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
 
 /// What a program said.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(crate) async fn ask(
         child.wait().await.ok()
     };
     said.exit = timeout(limit, listening).await.ok().flatten();
-    child.end(&LADDER).await;
+    child.end(&KILL_POLICY).await;
     Ok(said)
 }
 

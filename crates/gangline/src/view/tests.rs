@@ -1,7 +1,7 @@
 //! Rows for tests of everything that shows them.
 
 use gangline_api::{
-    event::{Event as Told, TurnStarted},
+    event::{Event as Recorded, TurnStarted},
     status::{Activity, WaitingFor},
 };
 use gangline_core::{
@@ -269,7 +269,7 @@ fn an_agent_that_never_ran_has_a_status_too() {
 fn the_stores_record_of_a_take_becomes_the_wires() {
     let record = event(&happened(1, "turn_started", TAKEN));
     let expect = TurnStarted { turn: turn(), messages: vec![MessageId(42)], attempt: 2 };
-    assert_eq!(record.event().unwrap(), Some(Told::TurnStarted(expect)));
+    assert_eq!(record.event().unwrap(), Some(Recorded::TurnStarted(expect)));
 }
 
 #[test]

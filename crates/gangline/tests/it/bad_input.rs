@@ -95,7 +95,7 @@ fn a_text_without_a_line_is_told_as_silence() {
     let _hub = stage.up();
     let mut alice = stage.member("alice");
     alice.say("#general", "@bi-ada blank");
-    alice.hears(ADA, "#general", "the turn ended without a word (m1)");
+    alice.hears(ADA, "#general", "the turn ended without any text (m1)");
     alice.say("#general", "@bi-ada only controls");
     eventually("both settled", || {
         let open = "SELECT count(*) FROM messages WHERE state NOT IN ('accepted', 'in_turn')";
@@ -103,7 +103,7 @@ fn a_text_without_a_line_is_told_as_silence() {
     });
     let rows = stage.query("SELECT state || ' ' || coalesce(reason, '') FROM messages");
     assert_eq!(rows, ["failed silent", "failed silent"]);
-    alice.hears(ADA, "#general", "the turn ended without a word (m2)");
+    alice.hears(ADA, "#general", "the turn ended without any text (m2)");
 }
 
 /// A text of a megabyte, in lines or without a break, is answered in a few lines, and the agent

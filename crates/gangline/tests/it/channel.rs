@@ -78,6 +78,7 @@ const OK: &str = r#"{"type":"response","id":"ID","ok":true,"data":{}}"#;
 /// R0-49, R0-57, R0-58, R0-60, C20: each command in both spellings,
 /// what it sends and what it prints, byte for byte.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn each_command_sends_its_frame_and_prints_cultures_words() {
     let world = shell();
     let read = r#"{"type":"response","id":"ID","ok":true,"data":{"messages":[{"nick":"eve","text":"hello","timestamp":1795296828.5}]}}"#;
@@ -452,27 +453,27 @@ fn the_help_names_both_spellings() {
     let world = World::new(BINARY);
     let help = world.run(&["channel", "--help"]).ok();
     insta::assert_snapshot!(help, @"
-    Speak and read in channels, as an agent
+    Send and read messages as an agent
 
     Usage: gangline channel [OPTIONS] <COMMAND>
 
     Commands:
-      send           Say something; `@nick` instead of a channel says it privately [alias: message]
-      read           Show what has been said since the last read, oldest first
+      send           Send a message; `@nick` instead of a channel sends it privately [alias: message]
+      read           Show the messages since the last read, oldest first
       ask            Ask something and wait for the answer
       join           Join a channel
       part           Leave a channel
       channels       List the channels that the agent is in [alias: list]
       who            List who is in a channel
       topic          Show a channel's topic, or set it
-      compact        Let the agent's backend make its context shorter
-      clear          Let the agent's backend begin a new context
+      compact        Shorten the context of the agent's backend
+      clear          Begin a new context in the agent's backend
       set-directory  Confirm a folder, and print its CLAUDE.md [alias: set_directory]
       help           Print this message or the help of the given subcommand(s)
 
     Options:
           --agent <NICK>  Speak as this agent [default: $GANGLINE_NICK, else $CULTURE_NICK]
-          --legacy-tmp    Also look for a daemon's socket in /tmp, if it is this user's alone
+          --legacy-tmp    Also look for a daemon's socket in /tmp, if only this user can open it
       -h, --help          Print help
       -V, --version       Print version
 

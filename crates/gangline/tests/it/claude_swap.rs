@@ -68,7 +68,7 @@ fn an_agent_changes_its_backend_and_goes_back_to_its_own_session() {
 
     let ran = run(&["restart", NICK, "--runtime", "native"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let told = "lab-ada gets native instead of claude; these of its keys have no effect meanwhile: \
+    let told = "lab-ada gets native instead of claude; these of its keys have no effect now: \
                 command, base_url, api_key_env\n";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert_eq!(runtime(&rig), (json!("native"), json!("claude")));
@@ -129,7 +129,7 @@ fn another_backend_in_the_configuration_begins_a_session_of_its_own() {
     assert_eq!(runtime(&rig), (json!("native"), Value::Null), "nothing was put in its place");
     let asked = says(&rig, &mut ori, "second");
     assert!(!asked.contains("exactly first") && asked.contains("your session is new"), "{asked}");
-    assert_eq!(notices(&rig, "that of `claude` is kept"), 1);
+    assert_eq!(notices(&rig, "the session of `claude` continues"), 1);
     restart(&yaml);
     eventually("its session", || (session(&rig) == of_claude).then_some(()));
     let asked = says(&rig, &mut ori, "third");

@@ -253,7 +253,7 @@ fn up_starts_nothing_when_no_agent_can_run() {
         let checked = world.run(&["config", "check", &file]);
         assert_eq!(checked.code, 78, "{}", checked.stderr);
         for said in [up.output(), checked.stderr] {
-            for part in parts.iter().chain(&["cannot run oak-ada: its model wants a key"]) {
+            for part in parts.iter().chain(&["cannot run oak-ada: its model needs a key"]) {
                 assert!(said.contains(part), "no `{part}` in:\n{said}");
             }
         }
@@ -264,7 +264,7 @@ fn up_starts_nothing_when_no_agent_can_run() {
         "{nick: oak-bob, agent: tmux, directory: .}",
         &[
             "error: cannot run oak-bob",
-            "`tmux` runs any program, none is named",
+            "`tmux` needs the name of a program",
             "hint: write `command",
         ],
     );

@@ -190,11 +190,11 @@ fn each_tool_call_is_in_the_log_before_and_after() {
     let mut alice = demo.member("alice");
     alice.say("#general", "@demo-guide post tangerine 9");
     alice.hears(GUIDE, "#general", "tangerine 9");
-    for (command, verdict) in [("echo one", "approve"), ("echo two", "deny")] {
+    for (command, decision) in [("echo one", "approve"), ("echo two", "deny")] {
         alice.say("#general", &format!("@demo-guide run {command}"));
         let asked = alice.hears(GUIDE, "#general", command);
         let number = irc::approval(&asked).expect("an announcement").to_string();
-        let _ = demo.run(&[verdict, &number]).ok();
+        let _ = demo.run(&[decision, &number]).ok();
     }
     alice.hears(GUIDE, "#general", "refused");
     let events = demo.run(&["logs", GUIDE, "--json"]).json();
@@ -273,7 +273,7 @@ fn a_prompt_that_waits_says_which_approval_it_waits_for() {
     assert!(prompt.output().contains("echo sled"), "{}", prompt.output());
     let _ = demo.run(&["approve", &number]).ok();
     assert_eq!(prompt.wait(), 0, "{}", prompt.output());
-    assert_eq!(prompt.output().matches("waits (").count(), 1, "{}", prompt.output());
+    assert_eq!(prompt.output().matches("is open (").count(), 1, "{}", prompt.output());
 }
 
 /// R0-45's words on IRC: only the owner pauses; what comes meanwhile is kept (C3).

@@ -91,18 +91,18 @@ fn an_empty_home_is_told_what_to_begin_with() {
     Installation
       warn  configuration  there is none: HOME/config/gangline/agents.yaml
                            -> `gangline init` writes a first one
-                           -> `gangline demo` needs none: try it out
+                           -> or try `gangline demo`, which needs none
       note  state          HOME/state/gangline is not there yet; the first start makes it
       note  store          there is none yet; the first start makes it
       warn  sockets        HOME/run can be read by others: its mode is 0755
-                           -> `chmod 700 HOME/run`; the next start does it as well
+                           -> `chmod 700 HOME/run`, or start Gangline, which does it too
       ok    disk ROOM
       note  hub            none runs
       warn  programs       no coding program is on the PATH
                            -> `npm install -g @anthropic-ai/claude-code@latest`, or another one
-                           -> or write `agent: native`: it needs a key of a model only
+                           -> or write `agent: native`, which needs only a model key
 
-    `gangline doctor --deep` tries the backends: no network, no tokens
+    `gangline doctor --deep` also tests the backends: no network, no tokens
     3 warnings, 3 notes, 1 ok
     "#);
     assert_eq!(fs::read_dir(world.path("")).unwrap().count(), before);
@@ -126,11 +126,11 @@ fn a_broken_configuration_is_told_with_its_lines() {
             help: a backend's own field that is really called so goes under `extra:`
                            -> correct the file, then run `gangline config check`
       fail  runtimes       HOME/config/gangline/runtimes.json:1: this is no JSON: EOF while parsing a value
-                           -> correct the file: until then no agent has this entry
+                           -> correct the file: until then this entry is ignored
       note  state          HOME/state/gangline is not there yet; the first start makes it
       note  store          there is none yet; the first start makes it
       warn  sockets        HOME/run can be read by others: its mode is 0755
-                           -> `chmod 700 HOME/run`; the next start does it as well
+                           -> `chmod 700 HOME/run`, or start Gangline, which does it too
       ok    disk ROOM
       note  hub            none runs
       note  programs       not on the PATH, and no agent's: codex, opencode, cline, copilot, gemini, kiro-cli, goose, qwen
@@ -141,7 +141,7 @@ fn a_broken_configuration_is_told_with_its_lines() {
       warn  login          HOME/.claude/.credentials.json is not there
                            -> log in by `claude`, then `/login`, as the agent's user
 
-    `gangline doctor --deep` tries the backends: no network, no tokens
+    `gangline doctor --deep` also tests the backends: no network, no tokens
     2 failures, 3 warnings, 4 notes, 1 ok
     "#);
     let named = world.run(&["doctor", "--config", "gone.yaml", "--json"]);
@@ -181,6 +181,7 @@ fn meets(one: &str, other: &str) -> String {
 /// Each agent: old, known to be bad, newer than tested, hanging, without interpreter, missing; logins,
 /// MCP servers, hooks, folders. Each line that is not well says what to do.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn what_is_wrong_with_agents_is_told_with_what_to_do() {
     let mut world = with(&[
         ("claude", &format!("{} echo '2.1.83 (Claude Code)'", meets("claude", "copilot"))),
@@ -211,16 +212,16 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
     Installation
       ok    configuration  HOME/agents.yaml: 9 agents
       warn  state          HOME/state/gangline can be read by others: its mode is 0755
-                           -> `chmod 700 HOME/state/gangline`; the next start does it as well
+                           -> `chmod 700 HOME/state/gangline`, or start Gangline, which does it too
       note  store          there is none yet; the first start makes it
       warn  sockets        HOME/run can be read by others: its mode is 0755
-                           -> `chmod 700 HOME/run`; the next start does it as well
+                           -> `chmod 700 HOME/run`, or start Gangline, which does it too
       ok    disk ROOM
       note  hub            none runs
                            -> `gangline up -d` starts one
       ok    irc            127.0.0.1:PORT is free for the hub
       ok    tmux           TMUX
-      note  switched off   spark-g; name one to look at it
+      note  switched off   spark-g; name one to check it
       note  programs       not on the PATH, and no agent's: cline, gemini, kiro-cli, goose, qwen
 
     Agent spark-a: claude
@@ -235,12 +236,12 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> install it, or correct `command` of the server; the agent starts without it
       ok    mcp ok         /usr/bin/sh
       fail  mcp web        the variable TOK is not set
-                           -> its entry names the variable: set it where the hub is started
+                           -> its entry names this variable: set it where the hub is started
 
     Agent spark-b: codex
       ok    backend        codex (built in)
       warn  program        HOME/bin/codex: version unknown (took longer than 5 s)
-                           -> try `HOME/bin/codex --version` by hand, as the agent's user
+                           -> run `HOME/bin/codex --version` yourself, as the agent's user
       warn  login          HOME/accounts/b/auth.json is not there
                            -> log in by `CODEX_HOME=HOME/accounts/b codex login`
       fail  directory      HOME/nowhere is not there
@@ -255,7 +256,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> `gangline doctor --deep spark-c` tries it
       ok    login          COPILOT_GITHUB_TOKEN is in its environment
       ok    directory      HOME/work
-      note  reading        outside its folder: asked if its program asks, else not held
+      note  reading        outside its folder: asked if the program asks, otherwise unrestricted
 
     Agent spark-d: tmux
       ok    backend        tmux (built in)
@@ -263,18 +264,18 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> `npm install -g @anthropic-ai/claude-code@2.1.330`
       warn  login          HOME/.claude/.credentials.json is not there
                            -> log in by `claude`, then `/login`, as the agent's user
-                           -> ANTHROPIC_API_KEY is set here but reaches no agent by itself: write `api_key_env: ANTHROPIC_API_KEY`
-      note  permissions    in a terminal nothing is asked: its owner has its shell
+                           -> ANTHROPIC_API_KEY is set here, but agents do not get it: write `api_key_env: ANTHROPIC_API_KEY`
+      note  permissions    no approvals in a terminal: its owner can run anything in its shell
       ok    directory      HOME/work
-      note  reading        outside its folder: not held, its program asks nobody
+      note  reading        outside its folder: unrestricted, since the program does not ask
 
     Agent spark-e: acp
       ok    backend        acp (built in)
       fail  program        HOME/bin/opencode is a script, and `nodejsx` is not on the PATH
                            -> `npm install -g opencode-ai@1.18.33`
-                           -> or name its path as `command`, as a list of words
+                           -> or write its path as `command`, as a list of words
       ok    directory      HOME/work
-      note  reading        outside its folder: asked if its program asks, else not held
+      note  reading        outside its folder: asked if the program asks, otherwise unrestricted
 
     Agent spark-f: acp
       ok    backend        acp (built in)
@@ -282,12 +283,12 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> `npm install -g @agentclientprotocol/codex-acp@2.6.0`
       note  login          unknown: only the program knows
       ok    directory      HOME/work
-      note  reading        outside its folder: asked if its program asks, else not held
+      note  reading        outside its folder: asked if the program asks, otherwise unrestricted
 
     Agent spark-h: native
       ok    backend        native (built in)
       ok    program        part of Gangline
-      ok    login          its model is on this machine and wants no key
+      ok    login          its model is on this machine and needs no key
       ok    directory      HOME/work
       ok    reading        outside its folder: asked
 
@@ -296,13 +297,13 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
       note  program        HOME/bin/lazy: version unknown (`lazy --version` ended with code 3)
       note  login          unknown: only the program knows
       ok    directory      HOME/work
-      note  reading        outside its folder: asked if its program asks, else not held
+      note  reading        outside its folder: asked if the program asks, otherwise unrestricted
 
     Backend opencode
       warn  program        HOME/bin/opencode is a script, and `nodejsx` is not on the PATH
                            -> `npm install -g opencode-ai@1.18.33`
 
-    `gangline doctor --deep` tries the backends: no network, no tokens
+    `gangline doctor --deep` also tests the backends: no network, no tokens
     9 failures, 7 warnings, 13 notes, 26 ok
     "#);
     assert_eq!(world.processes(), [], "all that was started is gone");

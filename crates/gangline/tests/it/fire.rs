@@ -85,7 +85,7 @@ impl Fire {
     }
 
     /// What must hold at the end of everything.
-    fn put_out(self, mut hub: Running, mut standin: Running) {
+    fn stop_all(self, mut hub: Running, mut standin: Running) {
         assert_eq!(hub.terminate(), 0, "{}", hub.output());
         standin.kill();
         let left = self.world.processes();
@@ -131,7 +131,7 @@ fn a_daemon_killed_at_any_failpoint_answers_every_message_once() {
             });
         }
     });
-    fire.put_out(hub, standin);
+    fire.stop_all(hub, standin);
 }
 
 /// Tells one agent three things while it dies at `point`; returns whether it did die.
@@ -198,7 +198,7 @@ fn one_failpoint(fire: &Fire, n: usize, point: &str) -> bool {
 
 /// What a sender knows of its messages.
 #[derive(Default)]
-struct Told {
+struct SenderLog {
     accepted: Vec<String>,
     /// Those of them that were said to an agent alone.
     alone: Vec<String>,
@@ -221,7 +221,7 @@ fn random_kills_lose_nothing_and_double_nothing() {
     let standin = Mutex::new(fire.standin());
     let args = ["--config", &fire.config, "up", "--restart-delay-max", "2"];
     let hub = Mutex::new(fire.world.start_ready(&args));
-    let told: Vec<Mutex<Told>> = (0..3).map(|_| Mutex::default()).collect();
+    let told: Vec<Mutex<SenderLog>> = (0..3).map(|_| Mutex::default()).collect();
     let done = AtomicBool::new(false);
     let (lines, kills) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -231,13 +231,13 @@ fn random_kills_lose_nothing_and_double_nothing() {
                 scope.spawn(move || sender(fire, n, (told, lines)))
             })
             .collect();
-        scope.spawn(|| arsonist(&fire, seed, (&hub, &standin), (&done, &lines, &kills)));
+        scope.spawn(|| chaos(&fire, seed, (&hub, &standin), (&done, &lines, &kills)));
         for sender in senders {
             let _ = sender.join();
         }
         done.store(true, Ordering::SeqCst);
     });
-    let told: Vec<Told> = told.into_iter().map(|told| told.into_inner().unwrap()).collect();
+    let told: Vec<SenderLog> = told.into_iter().map(|told| told.into_inner().unwrap()).collect();
     let accepted: Vec<String> = told.iter().flat_map(|told| told.accepted.clone()).collect();
     let maybe = told.iter().map(|told| told.maybe.len()).sum::<usize>();
     let total = accepted.len() + maybe;
@@ -256,7 +256,7 @@ fn random_kills_lose_nothing_and_double_nothing() {
     check_history(&fire, &open);
     let seen = told.into_iter().map(|told| told.seen).collect();
     private::check(&fire, &private, seen);
-    fire.put_out(hub.into_inner().unwrap(), standin.into_inner().unwrap());
+    fire.stop_all(hub.into_inner().unwrap(), standin.into_inner().unwrap());
 }
 
 /// Waits until nothing is open; else shows what is, and what its agents last said of themselves.
@@ -325,7 +325,7 @@ fn check_history(fire: &Fire, accepted: &[String]) {
 }
 
 /// Every fourth line is said to an agent alone.
-fn sender(fire: &Fire, n: usize, (told, lines): (&Mutex<Told>, &AtomicUsize)) {
+fn sender(fire: &Fire, n: usize, (told, lines): (&Mutex<SenderLog>, &AtomicUsize)) {
     let nick = format!("sender{n}");
     let mut peer = None;
     for count in 0..120 {
@@ -384,7 +384,7 @@ fn come_in(fire: &Fire, nick: &str) -> IrcPeer {
     })
 }
 
-fn arsonist(
+fn chaos(
     fire: &Fire,
     seed: u64,
     (hub, standin): (&Mutex<Running>, &Mutex<Running>),

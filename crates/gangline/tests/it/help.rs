@@ -3,6 +3,7 @@
 use crate::standin::world;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn the_help_lists_every_command() {
     let help = world().run(&["--help"]).ok();
     insta::assert_snapshot!(help, @r#"
@@ -11,19 +12,18 @@ fn the_help_lists_every_command() {
     Usage: gangline [OPTIONS] <COMMAND>
 
     Commands:
-      init         Set up a fleet: look for coding programs, write agents.yaml, make the owner's
-                   password
-      import       Read culture's configuration and write it as agents.yaml; its files stay as they are
+      init         Set up a fleet: find coding programs, write agents.yaml, make the owner's password
+      import       Convert culture's configuration into agents.yaml; its files are not changed
       demo         Run a hub with one guide agent and a stand-in model: nothing to install, no key
-      up           Run the hub: IRC server, agents of the configuration; -d in the background
-      join         Print the lines that let you into the chat: WeeChat, irssi, ii, any other client
+      up           Run the hub: the IRC server and the configured agents; -d in the background
+      join         Print how to connect to the chat: WeeChat, irssi, ii, any other client
       down         Stop all agents and the hub
       start        Start stopped agents, and the hub if none runs
-      stop         End agents and keep them stopped, also over a restart of the hub
+      stop         Stop agents until `start`, even if the hub restarts
       restart      Restart agents, one after the other
-      pause        Hold new turns of agents; messages are stored and wait
-      resume       Let paused agents continue, and parked ones, whose backend kept failing, try again
-      interrupt    End the turn that an agent is in, or all that follows from one message
+      pause        Stop agents from beginning new turns; messages are stored and wait
+      resume       Let paused agents continue; let parked ones, whose backend kept failing, try again
+      interrupt    End an agent's open turn, or all turns that follow from one message
       release      Give a request more turns, so that its held messages continue
       model        Show the model of an agent, or change it from the next turn on
       sessions     List an agent's sessions by GT_SESSION_ID, each with its backend's own id
@@ -34,25 +34,25 @@ fn the_help_lists_every_command() {
       status       Show one agent, or all
       logs         Show what an agent was asked and did, oldest first
       attach       Show an agent's turns as they happen
-      prompt       Give an agent a prompt from the command line
-      cancel       Take back a message that waits
-      trace        Show the life of one message on one screen
-      channel      Speak and read in channels, as an agent: what an agent's skill calls
-      mcp          Speak and read in channels from any MCP client
-      approvals    List the approvals that wait, or show all of one
+      prompt       Send a prompt to an agent from the command line
+      cancel       Cancel a message that waits
+      trace        Show one message: its states, turns, sent lines and approvals
+      channel      Send and read messages as an agent; the agents' skill uses it
+      mcp          Send and read messages from any MCP client
+      approvals    List open approvals, or show one in full
       approve      Allow what an approval asks for
-      deny         Refuse what an approval asks for; the reason is told to the model
-      policy       List or remove the rules made by `always`: what runs without being asked about
+      deny         Refuse what an approval asks for; the model reads the reason
+      policy       List or remove the rules made by `always`, which let calls run without asking
       config       Check the configuration, or print its schema
       doctor       Check the installation, the agents and their programs; say how to fix what is wrong
-      runtime      The backends: what is installed, and whether it works
-      service      Units for systemd
-      skills       The skill that teaches coding programs to use channels from their shell
-      standin      The stand-in model: a scripted server, for demos and tests
-      harness      The native model loop, without a chat server
-      completions  Print what a shell needs to complete commands and options
+      runtime      List, check and choose backends
+      service      Install or remove systemd units
+      skills       Install the skill that teaches coding programs to use `gangline channel`
+      standin      Run the stand-in model: a scripted server, for demos and tests
+      harness      Run the native model loop without a chat server
+      completions  Print a script that makes a shell complete commands and options
       man          Write a manual page for each command into a folder
-      daemon       The process of one agent; started by `up`
+      daemon       Run the process of one agent; `up` starts it for you
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -67,9 +67,9 @@ fn the_help_lists_every_command() {
           --json           Print JSON instead of text, on every reading command
 
     Start with `gangline demo`: it needs no key and no network.
-    Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed (disk, port,
-    program); 3 another daemon has the agent; 64 wrong usage; 78 a configuration or database that no
-    restart will fix.
+    Exit codes: 0 done; 1 invalid input, or not possible in this state; 2 the environment failed (disk,
+    port, program); 3 another daemon runs this agent; 64 wrong usage; 78 a fault in the configuration or
+    database that a restart does not fix.
     "#);
 }
 

@@ -91,7 +91,7 @@ fn an_empty_home_gets_a_configuration_an_owner_and_a_repository() {
     assert!(out.contains("2.1.330 (Claude Code)") && out.contains("claude"), "{out}");
     assert!(out.ends_with(" up -d\n"), "{out}");
     let here = world.path("").canonicalize().unwrap();
-    assert!(out.contains(&format!("The agents work in {}.", here.display())), "{out}");
+    assert!(out.contains(&format!("The agents work in {} (", here.display())), "{out}");
 
     let checked = world.run(&["config", "check"]);
     assert_eq!(checked.stderr, "");
@@ -204,7 +204,7 @@ fn a_configuration_that_is_there_is_never_written_over() {
     let ran = world.run(&["init"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     assert!(ran.stderr.contains("there is a configuration already: "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("hint: --force moves it aside"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: --force renames it"), "{}", ran.stderr);
     assert_eq!(fs::read_to_string(&file).unwrap(), "agents: [] # mine\n");
     assert!(!world.state().exists(), "nothing else is made");
     let aside = |world: &World| {
@@ -225,7 +225,7 @@ fn a_configuration_that_is_there_is_never_written_over() {
     let out = world.run(&["init", "--force", "--git"]).ok();
     let out = out + &world.run(&["init", "--force", "--git"]).ok();
     assert_eq!(aside(&world).len(), 3);
-    assert!(out.contains("kept ") && out.contains("is one already; nothing has changed"), "{out}");
+    assert!(out.contains("kept ") && out.contains("already is one; nothing has changed"), "{out}");
     assert_eq!(self::token(&world), token);
     // A link that leads nowhere is somebody's as well.
     fs::remove_file(&file).unwrap();
@@ -289,7 +289,7 @@ fn a_repository_of_the_folder_itself_gets_a_commit_of_these_files_only() {
     fs::write(&hook, "#!/bin/sh\ntouch \"$HOME/hook-ran\"\nexit 1\n").unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     let out = world.run(&["init", "--git", "--dir", dir.to_str().unwrap()]).ok();
-    assert!(out.contains("is one already; the change is committed"), "{out}");
+    assert!(out.contains("already is one; the change is committed"), "{out}");
     let log = git(&world, &dir, &["log", "--name-only", "--format=%an"]);
     assert_eq!(log, "Ada\n\n.gitignore\nagents.yaml\n");
     assert_eq!(git(&world, &dir, &["status", "--porcelain"]), "A  notes\n");
@@ -356,7 +356,7 @@ fn an_agent_does_not_set_up_a_fleet() {
     world.set("GANGLINE_RUN", "a/oak-ada/1");
     let ran = world.run(&["init", "--yes"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    assert!(ran.stderr.contains("an agent does not set up a fleet"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("an agent cannot set up a fleet"), "{}", ran.stderr);
     assert!(!world.state().exists() && !config(&world).exists());
 }
 

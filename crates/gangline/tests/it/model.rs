@@ -1,9 +1,10 @@
 //! Another model, a new session, a shorter context: by the owner's words, on the command line and
-//! in the room (R2-04, R2-06, R2-11).
+//! in the room (R2-04, R2-06, R2-11). What the native loop does with them is tested in
+//! `gangline-agent`.
 
 use std::fs;
 
-use gangline_testkit::{IrcPeer, eventually};
+use gangline_testkit::{IrcPeer, Stage, eventually};
 use serde_json::{Value, json};
 
 use crate::claude::Rig;
@@ -18,11 +19,8 @@ rules:
 "#;
 
 /// An installation with one agent; `each` is its YAML.
-fn rig(backend: &str, each: &str) -> Rig {
-    let rig = Rig::new(&["lab-ada"], Some(SCRIPT), each);
-    let yaml = fs::read_to_string(&rig.config).unwrap();
-    fs::write(&rig.config, yaml.replace("agent: claude", &format!("agent: {backend}"))).unwrap();
-    rig
+fn rig(each: &str) -> Rig {
+    Rig::new(&["lab-ada"], Some(SCRIPT), each)
 }
 
 /// The newest request to the model.
@@ -71,8 +69,8 @@ fn daemon_dies(rig: &Rig) {
 
 /// R2-04: the model is changed by the command line and by the owner's word in the room, in each
 /// case for the next turn; it outlives the daemon and wins over agents.yaml until it is taken back.
-fn the_model_is_changed(backend: &str, each: &str) {
-    let rig = rig(backend, &format!("model: haiku\n{each}"));
+fn the_model_is_changed(each: &str) {
+    let rig = rig(&format!("model: haiku\n{each}"));
     let hub = rig.up();
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
     ask(&mut ori, "one");
@@ -126,7 +124,7 @@ fn the_model_is_changed(backend: &str, each: &str) {
 /// R2-04: hyperhive's file names the model of the next turn until somebody chooses one.
 #[test]
 fn hyperhives_file_of_the_model_wins_over_the_configuration() {
-    let mut rig = rig("claude", "model: haiku\n");
+    let mut rig = rig("model: haiku\n");
     let file = rig.world.path("hyperhive-model");
     std::fs::write(&file, "sonnet\n").unwrap();
     rig.world.set("HYPERHIVE_MODEL_FILE", &file.display().to_string());
@@ -143,24 +141,19 @@ fn hyperhives_file_of_the_model_wins_over_the_configuration() {
 
 #[test]
 fn the_model_of_a_resident_claude_is_changed() {
-    the_model_is_changed("claude", "");
+    the_model_is_changed("");
 }
 
 #[test]
 fn the_model_of_a_claude_per_turn_is_changed() {
-    the_model_is_changed("claude", "process: per_turn");
-}
-
-#[test]
-fn the_model_of_the_native_loop_is_changed() {
-    the_model_is_changed("native", "");
+    the_model_is_changed("process: per_turn");
 }
 
 /// R2-04, C39: the program's own model comes back, though a resumed session would keep the other.
 #[test]
 fn the_model_that_nobody_named_comes_back() {
     for each in ["", "process: per_turn"] {
-        let rig = rig("claude", each);
+        let rig = rig(each);
         let hub = rig.up();
         let mut ori = rig.member("ori");
         ask(&mut ori, "one");
@@ -182,65 +175,49 @@ fn the_model_that_nobody_named_comes_back() {
     }
 }
 
-/// R2-04, R2-14: a backend without a word for its own model is started anew between two turns; the
-/// agent is told of it, once, in its next prompt.
-#[test]
-fn a_backend_that_cannot_be_told_its_model_is_started_anew() {
-    let rig = rig("native", "");
-    let hub = rig.up();
-    let mut ori = rig.member("ori");
-    ask(&mut ori, "one");
-    assert!(!last_request(&rig).to_string().contains("you were restarted"));
-    let own = last_model(&rig);
-    told(&rig, &["haiku"]);
-    uses(&rig, "haiku");
-    ask(&mut ori, "two");
-    assert!(last_model(&rig).contains("haiku"));
-    assert!(!last_request(&rig).to_string().contains("you were restarted"));
-    told(&rig, &["--default"]);
-    rig.world.eventually("the choice to be gone", || {
-        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-        (status["model"] != "haiku" && status["phase"] == "idle").then_some(())
-    });
-    ask(&mut ori, "three");
-    assert_eq!(last_model(&rig), own);
-    let prompts = last_request(&rig).to_string();
-    assert!(prompts.contains("[gangline] you were restarted; your session continues"), "{prompts}");
-    ask(&mut ori, "four");
-    let prompts = last_request(&rig).to_string();
-    assert_eq!(prompts.matches("you were restarted").count(), 1, "{prompts}");
-    rig.put_away(hub);
-}
-
 /// R2-04: a choice for an agent that does not run counts from its start on; what is no name is
 /// refused, and an agent may not choose for itself.
 #[test]
 fn a_choice_waits_for_the_daemon() {
-    let rig = rig("native", "model: haiku");
-    let hub = rig.up();
-    let mut ori = rig.member("ori");
-    let _ = rig.world.run(&["stop", "lab-ada"]).ok();
-    let text = rig.world.run(&["--config", &rig.config, "model", "lab-ada", "sonnet"]).ok();
-    assert_eq!(text, "lab-ada uses sonnet: chosen (agents.yaml: haiku)\n");
-    let bad = rig.world.run(&["model", "lab-ada", "two words"]);
+    let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &["lab-ada"], Some(SCRIPT), ("", ""));
+    let _hub = stage.up();
+    let (world, config) = (&stage.world, &*stage.config);
+    let mut ori = stage.member("ori");
+    let told = || world.run(&["--config", config, "--json", "model", "lab-ada"]).json();
+    let own = "standin-lab-ada";
+    let before = json!({"agent": "lab-ada", "model": own, "from": "configuration",
+                        "configured": own, "used": own});
+    assert_eq!(told(), before);
+    let _ = world.run(&["stop", "lab-ada"]).ok();
+    let text = world.run(&["--config", config, "model", "lab-ada", "sonnet"]).ok();
+    assert_eq!(text, "lab-ada uses sonnet: chosen (agents.yaml: standin-lab-ada)\n");
+    let bad = world.run(&["model", "lab-ada", "two words"]);
     assert!(bad.code != 0 && bad.stderr.contains("one word"), "{bad:?}");
-    let both = rig.world.run(&["model", "lab-ada", "x", "--default"]);
+    let both = world.run(&["model", "lab-ada", "x", "--default"]);
     assert!(both.code != 0, "{both:?}");
-    let mut marked = rig.world.command(&["model", "lab-ada", "opus"]);
+    let mut marked = world.command(&["model", "lab-ada", "opus"]);
     let marked = marked.env("GANGLINE_RUN", "some/lab-ada/1").output().unwrap();
     assert!(!marked.status.success(), "{marked:?}");
-    let _ = rig.world.run(&["start", "lab-ada"]).ok();
+    let gone = world.run(&["compact", "lab-ada"]);
+    assert!(gone.code != 0 && gone.stderr.contains("not running"), "{gone:?}");
+    let _ = world.run(&["start", "lab-ada"]).ok();
     ask(&mut ori, "one");
-    assert!(last_model(&rig).contains("sonnet"), "{}", last_model(&rig));
-    rig.put_away(hub);
+    world.eventually("the chosen model to be used", || {
+        let told = told();
+        (told["used"] == "sonnet" && told["from"] == "chosen").then_some(())
+    });
+    let told = world.run(&["compact", "lab-ada"]).ok();
+    assert!(told.contains("shortens its context"), "{told}");
+    let told = world.run(&["clear", "lab-ada"]).ok();
+    assert!(told.contains("begins a new session"), "{told}");
 }
 
 /// R2-06, R2-11: a new session and a shorter context, by the owner's words in the room and on the
 /// command line; nobody else's.
 #[test]
 fn the_context_is_emptied_and_shortened_by_the_owner_s_word() {
-    for (backend, each) in [("claude", "process: per_turn"), ("claude", ""), ("native", "")] {
-        let rig = rig(backend, each);
+    for each in ["process: per_turn", ""] {
+        let rig = rig(each);
         let hub = rig.up();
         let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
         ask(&mut ori, "remember plum");
@@ -254,10 +231,8 @@ fn the_context_is_emptied_and_shortened_by_the_owner_s_word() {
         eventually("the context to be shorter", || (rig.query(shortened) == ["1"]).then_some(()));
         ask(&mut ori, "three");
         let request = last_request(&rig).to_string();
-        // The native loop keeps what it was told to do, word for word.
-        let mark = if backend == "native" { "<notes>" } else { "we talked" };
-        assert!(request.contains(mark), "{request}");
-        assert!(backend == "native" || !request.contains("remember plum"), "{request}");
+        let mark = "we talked";
+        assert!(request.contains(mark) && !request.contains("remember plum"), "{request}");
         owner.say("#general", "@lab-ada new session");
         owner.hears("lab-ada", "#general", "begins a new session");
         ask(&mut ori, "four");
@@ -282,105 +257,12 @@ fn the_context_is_emptied_and_shortened_by_the_owner_s_word() {
     }
 }
 
-/// R0-07, R3-15: an empty session is told what the configuration says before anything else; one
-/// that goes on is not told again.
-#[test]
-fn an_empty_session_has_a_first_prompt() {
-    let rig = rig("native", "initial_prompt: prime yourself\n");
-    let hub = rig.up();
-    let primed = |body: &Value| {
-        let messages = body["messages"].as_array().unwrap();
-        messages.iter().filter(|it| it.to_string().contains("prime yourself")).count()
-    };
-    eventually("the first prompt", || {
-        fs::read_dir(rig.world.path("requests")).unwrap().next()?.ok()
-    });
-    let mut ori = rig.member("ori");
-    ask(&mut ori, "one");
-    let messages = last_request(&rig)["messages"].clone();
-    assert!(messages[0].to_string().contains("prime yourself"), "{messages}");
-    daemon_dies(&rig);
-    ask(&mut ori, "two");
-    assert_eq!(primed(&last_request(&rig)), 1);
-    // A new session is as empty as the first.
-    let _ = rig.world.run(&["clear", "lab-ada"]).ok();
-    eventually("the first prompt of the new session", || {
-        let request = last_request(&rig);
-        let alone = request["messages"].as_array().unwrap().len() == 1;
-        (alone && primed(&request) == 1).then_some(())
-    });
-    ask(&mut ori, "three");
-    assert_eq!(primed(&last_request(&rig)), 1);
-    assert!(!last_request(&rig).to_string().contains("@lab-ada two"));
-    rig.put_away(hub);
-}
-
-/// R0-07: the first prompt is a turn of its own, also when somebody waits; so it is in a session that
-/// was emptied.
-#[test]
-fn a_first_prompt_is_not_mixed_with_what_waits() {
-    let rig = rig("native", "initial_prompt: prime yourself\n");
-    let _ = rig.world.run(&["--config", &rig.config, "prompt", "lab-ada", "say one"]).ok();
-    let hub = rig.up();
-    let requests = |count: usize| {
-        let paths = eventually("the requests", || {
-            Some(rig.requests()).filter(|paths| paths.len() >= count)
-        });
-        paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>()
-    };
-    let of = |text: &str, word: &str| usize::from(text.contains(word));
-    let seen = requests(2);
-    assert_eq!((of(&seen[0], "prime yourself"), of(&seen[0], "say one")), (1, 0), "{}", seen[0]);
-    assert_eq!((of(&seen[1], "prime yourself"), of(&seen[1], "say one")), (1, 1), "{}", seen[1]);
-    // Somebody waits when the session is emptied after a turn.
-    let mut ori = rig.member("ori");
-    rig.at_work(&mut ori, "@lab-ada hold on");
-    let _ = rig.world.run(&["clear", "lab-ada"]).ok();
-    let _ = rig.world.run(&["prompt", "lab-ada", "say two"]).ok();
-    rig.model_goes_on();
-    let seen = requests(5);
-    assert_eq!((of(&seen[3], "prime yourself"), of(&seen[3], "say two")), (1, 0), "{}", seen[3]);
-    assert_eq!((of(&seen[4], "prime yourself"), of(&seen[4], "say two")), (1, 1), "{}", seen[4]);
-    rig.put_away(hub);
-}
-
-/// R2-06: a new session that was promised begins, whatever was asked for after it.
-#[test]
-fn a_new_session_is_not_forgotten_for_a_shorter_context() {
-    a_new_session_is_not_forgotten("compact", "I shorten my context");
-}
-
-/// R2-04, R2-06: nor for another model, for which the backend is started anew.
-#[test]
-fn a_new_session_is_not_forgotten_for_another_model() {
-    a_new_session_is_not_forgotten("model default", "the model of the configuration");
-}
-
-fn a_new_session_is_not_forgotten(word: &str, heard: &str) {
-    let rig = rig("native", "");
-    let hub = rig.up();
-    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
-    let _ = told(&rig, &["haiku"]);
-    ask(&mut ori, "remember plum");
-    rig.at_work(&mut ori, "@lab-ada hold on");
-    owner.say("#general", "@lab-ada new session");
-    owner.hears("lab-ada", "#general", "begins a new session");
-    owner.say("#general", &format!("@lab-ada {word}"));
-    owner.hears("lab-ada", "#general", heard);
-    rig.model_goes_on();
-    ori.hears("lab-ada", "#general", "at last");
-    ask(&mut ori, "what now");
-    let request = last_request(&rig).to_string();
-    assert!(!request.contains("plum") && !request.contains("<notes>"), "{request}");
-    rig.put_away(hub);
-}
-
 /// R2-06, R0-21: a new session that was promised begins, whoever dies before it does: the program
 /// or the whole daemon.
 #[test]
 fn a_new_session_is_not_forgotten_when_somebody_dies() {
     for victim in ["program", "daemon"] {
-        let rig = rig("claude", "");
+        let rig = rig("");
         let hub = rig.up();
         let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
         ask(&mut ori, "remember plum");
@@ -403,20 +285,18 @@ fn a_new_session_is_not_forgotten_when_somebody_dies() {
 /// R2-06, R0-16: the new session is the one that the next daemon goes on with.
 #[test]
 fn a_new_session_is_gone_on_with() {
-    for backend in ["native", "claude"] {
-        let rig = rig(backend, "");
-        let hub = rig.up();
-        let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
-        ask(&mut ori, "remember plum");
-        owner.say("#general", "@lab-ada new session");
-        owner.hears("lab-ada", "#general", "begins a new session");
-        ask(&mut ori, "remember quince");
-        daemon_dies(&rig);
-        ask(&mut ori, "what now");
-        let request = last_request(&rig).to_string();
-        assert!(request.contains("quince") && !request.contains("plum"), "{backend}: {request}");
-        rig.put_away(hub);
-    }
+    let rig = rig("");
+    let hub = rig.up();
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    ask(&mut ori, "remember plum");
+    owner.say("#general", "@lab-ada new session");
+    owner.hears("lab-ada", "#general", "begins a new session");
+    ask(&mut ori, "remember quince");
+    daemon_dies(&rig);
+    ask(&mut ori, "what now");
+    let request = last_request(&rig).to_string();
+    assert!(request.contains("quince") && !request.contains("plum"), "{request}");
+    rig.put_away(hub);
 }
 
 /// A backend that dies while it shortens its context no longer does, and that is told.

@@ -61,7 +61,7 @@ fn an_empty_home_has_the_built_in_backends() {
     assert_eq!(named(&rows, "kiro")["path"], Value::Null);
     assert_eq!(world.processes(), [], "all that was started is gone");
     let text = world.run(&["runtime", "list"]).ok();
-    assert!(text.contains("* is usual: claude (built in)"), "{text}");
+    assert!(text.contains("* is the default: claude (built in)"), "{text}");
     assert!(text.contains("unknown (took longer than 5 s)"), "{text}");
     assert!(text.contains("kiro-cli: not found") && text.contains("part of Gangline"), "{text}");
 }
@@ -130,7 +130,7 @@ fn files_add_backends_and_their_faults_are_told_loudly() {
     );
     let text = world.run(&["runtime", "list"]);
     assert!(text.stderr.contains(&format!("error: {problem}")), "{}", text.stderr);
-    assert!(text.stdout.contains("1 fields of files are not used"), "{}", text.stdout);
+    assert!(text.stdout.contains("1 fields of the files are ignored"), "{}", text.stdout);
     let verbose = world.run(&["runtime", "list", "--verbose"]).ok();
     assert!(verbose.contains("ignored: ") && verbose.contains("runtimes.pair.colour"), "{verbose}");
     let check = world.run(&["config", "check"]);

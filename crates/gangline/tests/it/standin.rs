@@ -89,7 +89,11 @@ fn a_taken_port_is_named_with_its_remedy() {
         assert_eq!(ran.code, 2, "{command:?}: {}", ran.stderr);
         let expect = format!("cannot listen on {taken}");
         assert!(ran.stderr.contains(&expect), "{command:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains("hint: another program listens there"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("hint: another program already listens there"),
+            "{}",
+            ran.stderr
+        );
     }
 }
 

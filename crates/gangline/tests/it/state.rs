@@ -130,7 +130,7 @@ fn deciding_what_is_not_there_points_to_the_list() {
     assert_eq!(ran.code, 1);
     assert_eq!(
         ran.stderr,
-        "error: there is no approval 7\nhint: `gangline approvals` lists those that wait\n"
+        "error: there is no approval 7\nhint: `gangline approvals` lists the open ones\n"
     );
     assert_eq!(world.run(&["approvals"]).ok(), "no approval waits\n");
 }

@@ -172,7 +172,7 @@ fn a_file_drives_a_built_in_backend_through_a_terminal() {
     let rig = Rig::with(|_| "thinking: low".to_owned(), file);
     let checked = rig.world.run(&["--config", &rig.config, "config", "check"]);
     let told = format!("{}{}", checked.stdout, checked.stderr);
-    assert!(told.contains("lab-term: in a terminal nothing asks before it runs"), "{told}");
+    assert!(told.contains("lab-term: works in a terminal, without approvals"), "{told}");
     let hub = rig.up();
     let mut ori = rig.member("ori");
     ori.say("#general", "@lab-term say hello");
@@ -199,14 +199,14 @@ fn a_program_in_a_terminal_hears_its_owner_only() {
     assert!(!rig.query(states).iter().any(|row| row.contains("touch a accepted")));
     assert!(!rig.query(states).iter().any(|row| row.contains("touch a answered")));
     let notice = "SELECT payload FROM events WHERE kind = 'notice' AND payload LIKE '%terminal%'";
-    assert!(rig.query(notice)[0].contains("has its shell, and that is its owner only"));
+    assert!(rig.query(notice)[0].contains("run anything in its shell. That is only its owner"));
     let doctor = rig.world.run(&["--config", &rig.config, "doctor", "lab-term"]);
-    assert!(doctor.stdout.contains("its owner has its shell"), "{doctor:?}");
+    assert!(doctor.stdout.contains("its owner can run anything in its shell"), "{doctor:?}");
     let check = rig.world.run(&["--config", &rig.config, "config", "check"]);
     let said = format!("{}{}", check.stdout, check.stderr);
     assert!(said.contains("`permissions` has no effect in a terminal"), "{said}");
     let whose =
-        "lab-term: in a terminal nothing asks before it runs; its owner may prompt it, and so";
+        "lab-term: works in a terminal, without approvals; its owner may prompt it and can run";
     assert!(said.contains(whose), "{said}");
     rig.put_away(hub);
 }
@@ -239,7 +239,7 @@ fn an_interpreter_and_a_shell_are_asked_and_answer() {
     ori.say("#general", "@sh echo still here");
     ori.hears("lab-sh", "#general", "still here");
     ori.say("#general", "@sh mkdir made");
-    ori.hears("lab-sh", "#general", "without a word");
+    ori.hears("lab-sh", "#general", "without any text");
     assert!(rig.world.path("work/made").is_dir());
     rig.put_away(hub);
 }
@@ -292,7 +292,7 @@ fn attach_shows_the_terminal() {
     let mut marked = rig.world.command(&["attach", "lab-term", "--write"]);
     let refused = marked.env("GANGLINE_RUN", "a/b/1").output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("an agent does not"), "{said}");
+    assert!(!refused.status.success() && said.contains("an agent cannot"), "{said}");
     // A server that was killed leaves its socket.
     let _ = rig.world.run(&["stop", "lab-term"]).ok();
     let socket = rig.world.state().join("agents/lab-term/sessions/tmux.sock");

@@ -1,9 +1,10 @@
 //! A context that becomes full: the agent is asked for its notes, then it is shortened (R2-09).
+//! By real programs; the rest is tested in `gangline-agent`.
 
 use std::fs;
 
 use gangline_testkit::{eventually, programs};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::claude::Rig;
 
@@ -116,110 +117,7 @@ fn a_claude_per_turn_is_asked_for_its_notes_before_it_is_shortened() {
     the_context_is_cared_for("claude", "process: per_turn\ncompact_watermark: 100000");
 }
 
-/// The window of this model is known: a million.
-#[test]
-fn the_native_loop_is_asked_for_its_notes_before_it_is_shortened() {
-    the_context_is_cared_for("native", "model: haiku\ncompact_watermark: 0.12");
-}
-
 #[test]
 fn a_codex_is_asked_for_its_notes_before_it_is_shortened() {
     the_context_is_cared_for("codex", "compact_watermark: 100000");
-}
-
-/// R2-10, C13: notes that fail are told and hinder nobody; without a watermark, or where the
-/// context is left to the backend, nothing is done.
-#[test]
-fn notes_that_fail_hinder_nobody_and_zero_is_never() {
-    let script = format!(
-        "rules:\n  - when: {{user: 'up to date'}}\n    reply: [http_error: {{status: 400, \
-         message: 'no notes today'}}]\n{}",
-        SCRIPT.trim_start().strip_prefix("rules:\n").unwrap()
-    );
-    let failing = rig("native", &script, "compact_watermark: 100000");
-    let hub = failing.up();
-    let mut ori = failing.member("ori");
-    ori.say("#general", "@lab-ada big");
-    ori.hears("lab-ada", "#general", "fine: big");
-    eventually("the context to be shorter", || {
-        (notices(&failing) == ["watermark", "notes_failed", "compacting", "compacted"])
-            .then_some(())
-    });
-    ori.say("#general", "@lab-ada two");
-    ori.hears("lab-ada", "#general", "fine: turn");
-    assert_eq!(failing.query("SELECT DISTINCT state FROM messages"), ["answered"]);
-    failing.put_away(hub);
-
-    for each in ["compact_watermark: 0", "compaction: backend", "compaction: off"] {
-        let rig = rig("native", SCRIPT, each);
-        let hub = rig.up();
-        let mut ori = rig.member("ori");
-        ori.say("#general", "@lab-ada big");
-        ori.hears("lab-ada", "#general", "fine: big");
-        ori.say("#general", "@lab-ada two");
-        ori.hears("lab-ada", "#general", "fine: turn");
-        assert_eq!(notices(&rig), [""; 0], "{each}");
-        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-        assert_ne!(status["context_tokens"], json!(null));
-        rig.put_away(hub);
-    }
-}
-
-/// R2-08, R2-10: notes whose prompt does not fit, however short the context, are given up: nothing is
-/// shortened for them again, and what comes next is answered.
-#[test]
-fn notes_that_do_not_fit_are_given_up() {
-    let script = format!(
-        "rules:\n  - when: {{user: 'up to date'}}\n    reply: [overflow]\n{}",
-        SCRIPT.trim_start().strip_prefix("rules:\n").unwrap()
-    );
-    let rig = rig("native", &script, "compact_watermark: 100000");
-    let hub = rig.up();
-    let mut ori = rig.member("ori");
-    ori.say("#general", "@lab-ada big");
-    ori.hears("lab-ada", "#general", "fine: big");
-    eventually("the notes to have failed", || {
-        notices(&rig).contains(&"notes_failed".to_owned()).then_some(())
-    });
-    ori.say("#general", "@lab-ada two");
-    ori.hears("lab-ada", "#general", "fine: turn");
-    // First by the loop itself, then by the daemon, which finds nothing more to shorten.
-    let pair = ["compacting", "compacted"];
-    let expect = [&["watermark"][..], &pair, &pair, &["notes_failed"]].concat();
-    assert_eq!(notices(&rig), expect);
-    rig.put_away(hub);
-}
-
-/// R2-09, R2-10: a shortening that fails is told, and tried once more after the next turn; the notes
-/// are not asked for again.
-#[test]
-fn a_shortening_that_fails_is_tried_once_more() {
-    let script = format!(
-        "rules:\n  - when: {{system: 'what a working agent'}}\n    times: 1\n    reply: [http_error: \
-         {{status: 400, message: 'not today'}}]\n{}",
-        SCRIPT.trim_start().strip_prefix("rules:\n").unwrap()
-    );
-    let rig = rig("native", &script, "compact_watermark: 100000");
-    let hub = rig.up();
-    let mut ori = rig.member("ori");
-    let pair = ["compacting", "compacted"];
-    ori.say("#general", "@lab-ada big");
-    ori.hears("lab-ada", "#general", "fine: big");
-    let once = [&["watermark"][..], &pair].concat();
-    eventually("the shortening to fail", || (notices(&rig) == once).then_some(()));
-    ori.say("#general", "@lab-ada big");
-    ori.hears("lab-ada", "#general", "fine: big");
-    let twice = [&once[..], &pair].concat();
-    eventually("the context to be shorter", || (notices(&rig) == twice).then_some(()));
-    let told = rig.query(
-        "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'notice' AND \
-         json_extract(payload, '$.code') = 'compacted' ORDER BY seq",
-    );
-    assert!(told[0].contains("not today"), "{told:?}");
-    ori.say("#general", "@lab-ada two");
-    ori.hears("lab-ada", "#general", "fine: turn");
-    let last = requests(&rig).pop().unwrap();
-    assert!(!last.contains("fine: big"), "the conversation was shortened");
-    assert_eq!(notices(&rig), twice);
-    rig.put_away(hub);
 }

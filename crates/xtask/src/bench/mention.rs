@@ -120,7 +120,7 @@ fn notes(figures: &Figures, syncs: &[&str], mentions: usize) -> Vec<String> {
 fn round(place: &Place, backend: Backend, mentions: usize) -> Result<Figures> {
     let model = match backend {
         Backend::Native => Model::listen()?,
-        Backend::Claude | Backend::Codex | Backend::Acp => Model::bell()?,
+        Backend::Claude | Backend::Codex | Backend::Acp => Model::signal()?,
     };
     let fleet = Fleet::of(place, backend, model.port)?;
     let mut bridge = Bridge::start(place)?;

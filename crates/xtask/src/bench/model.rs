@@ -1,5 +1,5 @@
 //! A model that costs nothing: a bare TCP listener that tells when the first byte of a request to
-//! `POST /v1/messages` came, and answers with one short text. Or a bell for a program that is played,
+//! `POST /v1/messages` came, and answers with one short text. Or a signal for a program that is played,
 //! which answers by itself.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -29,8 +29,8 @@ impl Model {
     }
 
     /// Listens on a free port, where each byte is an arrival.
-    pub(super) fn bell() -> Result<Self> {
-        Self::with(ring)
+    pub(super) fn signal() -> Result<Self> {
+        Self::with(signal)
     }
 
     fn with(serve: fn(TcpStream, &Sender<Instant>) -> Result<()>) -> Result<Self> {
@@ -56,7 +56,7 @@ impl Model {
     }
 }
 
-fn ring(mut connection: TcpStream, tell: &Sender<Instant>) -> Result<()> {
+fn signal(mut connection: TcpStream, tell: &Sender<Instant>) -> Result<()> {
     let mut byte = [0];
     while connection.read(&mut byte).context("cannot read a byte")? > 0 {
         // The measurement may be over.

@@ -30,7 +30,7 @@ impl Bound {
 
 /// The table's first line.
 pub(super) const HEADER: &str =
-    "id  |     subject |      anchor |  ratio |   goal | verdict | load  | build   | what";
+    "id  |     subject |      anchor |  ratio |   goal | result  | load  | build   | what";
 
 /// The circumstances of a comparison.
 pub(super) struct Run {
@@ -83,10 +83,10 @@ impl Row {
     pub(super) fn lines(&self, run: &Run) -> String {
         let Run { id, build, load } = run;
         let (subject, anchor) = (median(&self.subject), median(&self.anchor));
-        let verdict = if self.met() { "met   " } else { "MISSED" };
+        let result = if self.met() { "met   " } else { "MISSED" };
         let unit = self.unit;
         let mut text = format!(
-            "{id:<3} | {:>11} | {:>11} | {:>6.2} | {:>6} | {verdict}  | {load:>5} | {build:<7} | {}",
+            "{id:<3} | {:>11} | {:>11} | {:>6.2} | {:>6} | {result}  | {load:>5} | {build:<7} | {}",
             format!("{subject:.0} {unit}"),
             format!("{anchor:.0} {unit}"),
             self.ratio(),

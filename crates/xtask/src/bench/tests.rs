@@ -47,7 +47,7 @@ fn a_row_is_one_line_and_one_for_each_note() {
 }
 
 #[test]
-fn the_json_has_the_figures_of_every_round_and_the_verdict() {
+fn the_json_has_the_figures_of_every_round_and_the_result() {
     let line = row(&[4.0, 6.0], &[2.0, 2.0], Bound::AtMost(2.0)).json(&run()).unwrap();
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(

@@ -21,7 +21,7 @@ fn what_a_program_writes_is_read_and_a_failure_is_not_taken_for_output() {
 }
 
 #[test]
-fn the_tail_holds_the_last_lines_and_the_verdict() {
+fn the_tail_holds_the_last_lines_and_the_result() {
     let script = "for i in 1 2 3 4; do echo line $i >&2; done; exit 1";
     let outcome = run_keeping_tail(command("sh").args(["-c", script]), 2).unwrap();
     assert_eq!(outcome, (false, vec!["line 3".to_owned(), "line 4".to_owned()]));

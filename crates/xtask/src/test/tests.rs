@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use super::{Report, Skips, closing_lines, verdict};
+use super::{Report, Skips, closing_lines, exit_code};
 
 fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
@@ -28,6 +28,6 @@ fn a_skipped_test_fails_a_run_that_allows_none() {
         (&skipped, Skips::Count, ExitCode::SUCCESS),
         (&skipped, Skips::Fail, ExitCode::FAILURE),
     ] {
-        assert_eq!(verdict(report, skips), expected);
+        assert_eq!(exit_code(report, skips), expected);
     }
 }

@@ -28,6 +28,7 @@ const PRODUCT: &[&str] = &[
     "gangline-harness",
     "gangline-hub",
     "gangline-irc",
+    "gangline-mcp",
     "gangline-os",
     "gangline-relay",
     "gangline-runtime",
@@ -46,10 +47,11 @@ const TABLE: &[Row] = &[
         must_not_know: HTTP_AND_SQL,
     },
     Row { name: "gangline-store", may_use: &["gangline-core", "gangline-os"], must_not_know: HTTP },
+    Row { name: "gangline-mcp", may_use: &[], must_not_know: IO },
     Row { name: "gangline-harness", may_use: &["gangline-os"], must_not_know: &["rusqlite"] },
     Row {
         name: "gangline-runtime",
-        may_use: &["gangline-core", "gangline-os", "gangline-harness"],
+        may_use: &["gangline-core", "gangline-os", "gangline-harness", "gangline-mcp"],
         must_not_know: HTTP_AND_SQL,
     },
     Row {
@@ -71,6 +73,7 @@ const TABLE: &[Row] = &[
             "gangline-os",
             "gangline-irc",
             "gangline-store",
+            "gangline-mcp",
             "gangline-runtime",
             "gangline-api",
             "gangline-config",

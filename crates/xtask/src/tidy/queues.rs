@@ -1,5 +1,5 @@
 //! Parts of a program talk by bounded queues only (R1-08): the daemon shares no state behind a lock,
-//! and the linter knows every queue without a bound.
+//! and the linter knows every queue without a bound. The agent loop waits in one place.
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +14,10 @@ const SHARED: [&str; 3] = ["Mutex<", "RwLock<", "RefCell<"];
 const UNBOUNDED: &str = "tokio::sync::mpsc::unbounded_channel";
 const GROWS: [&str; 2] = ["unbounded_channel(", "mpsc::channel()"];
 const LINTER: &str = "clippy.toml";
+/// The agent loop, its parts, and the functions of it that wait.
+const LOOP: &str = "crates/gangline-agent/src/agent_loop.rs";
+const LOOP_PARTS: &str = "crates/gangline-agent/src/agent_loop/";
+const WAITING: [&str; 2] = ["run", "wind_up"];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -34,10 +38,34 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
             }
         }
     }
+    findings.extend(repo.files.rust().flat_map(|file| waits(file.path, file.text)));
     let bans = repo.files.text(LINTER).unwrap_or_default();
     if !bans.contains(&format!("path = \"{UNBOUNDED}\"")) {
         let text = format!("`disallowed-methods` does not name {UNBOUNDED}");
         findings.push(Finding::fail(LINTER, 0, text));
+    }
+    findings
+}
+
+/// The agent loop waits in its `select!` and nowhere else: a write or a look that is under way is a
+/// field that is polled there. After its end it waits for what is left.
+fn waits(path: &str, text: &str) -> Vec<Finding> {
+    let main = path == LOOP;
+    if !main && (!path.starts_with(LOOP_PARTS) || !is_product(path)) {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    let mut function = "";
+    for (index, line) in text.lines().enumerate() {
+        let code = line.trim_start();
+        if let Some((_, name)) = code.split_once("fn ") {
+            function = name.split('(').next().unwrap_or_default();
+        }
+        let may = main && WAITING.contains(&function);
+        if code.contains(".await") && !code.starts_with("//") && !may {
+            let text = "the agent loop waits in its `select!` only: make it a field to poll there";
+            findings.push(Finding::fail(path, index + 1, text));
+        }
     }
     findings
 }

@@ -14,7 +14,9 @@ use gangline_core::{
     pulse::{PROGRESS_AFTER, PROGRESS_EVERY, TYPING_EVERY},
 };
 use gangline_irc::client::LinkCommand;
-use gangline_os::{CancellationToken, clock::UnixMicros, doorbell::Doorbell, paths::Paths};
+use gangline_os::{
+    CancellationToken, change_notice::ChangeNotice, clock::UnixMicros, paths::Paths,
+};
 use gangline_runtime::{ApprovalAsk, AssistantMessage, Block, RuntimeEvent, SessionId, TurnResult};
 use gangline_store::{Entry, MessageRow, OpenOptions, Store};
 use serde_json::json;
@@ -22,7 +24,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use super::*;
 use crate::{
-    agent_loop::{Doors, Identity, Notices},
+    agent_loop::{Identity, Notices, Ports},
     bus::{Incoming, LINK_QUEUE},
     hand_clock::ManualClock,
     hooks::HookSender,
@@ -31,7 +33,7 @@ use crate::{
     notes::Notes,
     nursery::Nursery,
     session::{
-        Session, SessionOptions,
+        Session, SessionEvent, SessionOptions,
         port::{BackendPort, tests as port_tests},
     },
     showing::Showing,
@@ -86,7 +88,6 @@ fn session() -> Session {
             options: port_tests::options(None),
             known_as: None,
             first: None,
-            shortens: true,
             configured: None,
             token: watch::Sender::new(None),
         },
@@ -110,7 +111,7 @@ async fn ports(folder: &Path, agent: &gangline_core::AgentName) -> (Journal, Loo
         turns_per_cause: 30,
     });
     let notices = Notices {
-        outside: Doorbell::bind(&folder.join("bell")).unwrap(),
+        outside: ChangeNotice::bind(&folder.join("bell")).unwrap(),
         inside: Arc::new(Notify::new()),
         outbox,
         committed,
@@ -151,7 +152,7 @@ impl Rig {
         let (sender, link) = mpsc::channel(LINK_QUEUE);
         let (showing, shown) = watch::channel(Showing::new(view.clone()));
         let config = AgentConfig::new(nick.clone(), "/w".into());
-        let doors = Doors {
+        let ports = Ports {
             session: session(),
             journal,
             looks,
@@ -173,7 +174,7 @@ impl Rig {
             clock: Arc::<ManualClock>::clone(&clock),
             redactor: Arc::new(Redactor::default()),
         };
-        let agent_loop = AgentLoop::new(me, core, doors).talks(talks);
+        let agent_loop = AgentLoop::new(me, core, ports).talks(talks);
         let (_folder, _runtime) = (folder, runtime);
         Self { agent_loop, link, showing: shown, clock, _folder, _runtime }
     }
@@ -183,7 +184,7 @@ impl Rig {
     }
 
     fn hears(&mut self, event: RuntimeEvent) {
-        self.agent_loop.take(Incoming::Runtime { generation: GENERATION, event });
+        self.agent_loop.session(SessionEvent::Runtime { generation: GENERATION, event });
     }
 
     fn says(&mut self, content: Vec<Block>) {
@@ -329,6 +330,22 @@ fn a_row_that_is_handed_over_while_a_look_is_due_is_a_change_notice_only() {
     assert!(!hand(&mut rig, 10));
 }
 
+/// An agent that is busy holds as many rows as may wait and no more: the store has the others.
+#[test]
+fn rows_beyond_those_that_may_wait_are_not_held() {
+    let mut rig = Rig::starting(false);
+    let Rig { agent_loop, _runtime, .. } = &mut rig;
+    let found = _runtime.block_on(agent_loop.looks.next());
+    agent_loop.found(found);
+    let most = AgentOptions::default().queue_max;
+    for id in 1..=i64::try_from(most).unwrap() + 40 {
+        let row = row(id, ("ori", Tier::Owner), "#lab");
+        agent_loop.take(Incoming::Accepted(Box::new(row)));
+    }
+    assert!(agent_loop.core.passes_over());
+    assert_eq!(agent_loop.rows.len(), most);
+}
+
 /// A person who asks a parked agent gets the reason at once, at most five times a minute; agents
 /// get none.
 #[test]
@@ -339,8 +356,9 @@ fn a_parked_agent_says_so_to_people() {
     };
     give(&mut rig, row(1, ("ori", Tier::Owner), "#lab"));
     for generation in 1..=3 {
-        let (generation, cause) = (Generation(generation), gangline_core::outcome::Cause::Theirs);
-        rig.agent_loop.take(Incoming::Exited { generation, cause, how: "no such file".to_owned() });
+        let (generation, by) = (Generation(generation), gangline_core::outcome::EndedBy::Itself);
+        let how = "no such file".to_owned();
+        rig.agent_loop.session(SessionEvent::Exited { generation, by, how });
         rig.clock.forward(Duration::from_secs(5));
         rig.agent_loop.think(gangline_core::agent::Input::Tick);
     }

@@ -167,7 +167,8 @@ async fn always_allows_once_what_can_have_no_rule() {
     assert!(shown.contains(&format!("#lab always: no rule: {why}")), "{shown:?}");
     let told = room.says(ORI, "oak-ada", "yes 1 always").await;
     let once = format!(
-        "ori approval 1 is allowed this once, and I ask again next time: {why}, so no rule is stored"
+        "ori approval 1 is allowed this once, and I will ask again: no rule is stored, because \
+         {why}"
     );
     assert!(told.contains(&once), "{told:?}");
     assert_eq!(row(&room, 1).await.state, ApprovalState::Allowed);
@@ -341,7 +342,7 @@ async fn a_number_of_another_agent_is_answered_with_that_agent() {
         assert_eq!(told, [expect], "{said}");
     }
     let told = room.says(BOB, "#lab", "@ada show 1").await;
-    assert_eq!(told, ["#lab bob: I have no open approval 1; `status` says what I wait for"]);
+    assert_eq!(told, ["#lab bob: I have no open approval 1; `status` shows what I wait for"]);
     let told = room.says(ORI, "#lab", "@ada more").await;
     assert_eq!(told, ["#lab ori: there is no next page, and no approval of mine is open"]);
     assert_eq!(room.prompts().await, [""; 0]);
@@ -369,7 +370,7 @@ async fn a_bare_word_is_quoted_as_it_was_said() {
     wants(&mut room, (message, "make two"), ("#lab", "#lab")).await;
     let told = room.says(ORI, "#lab", "@ada deny").await;
     let expect =
-        "#lab ori: 2 approvals are open, so a bare `deny` decides none: say `no 1` or `no 2`";
+        "#lab ori: 2 approvals are open, so `deny` alone decides none: say `no 1` or `no 2`";
     assert_eq!(told, [expect]);
 }
 
@@ -465,7 +466,7 @@ async fn the_author_of_all_of_a_turn_may_end_it() {
     let told = room.says(("gus", Tier::Member), "#lab", "@ada stop").await;
     assert!(told[0].contains("only an owner may end this turn"), "{told:?}");
     let told = room.says(BOB, "#lab", "@ada stop").await;
-    assert!(told[0].contains("ending the turn: it is all yours"), "{told:?}");
+    assert!(told[0].contains("ending the turn"), "{told:?}");
     // That turn and no other, should another one have begun meanwhile.
     let ended = std::iter::from_fn(|| room.rig.agent_loop.try_recv().ok());
     let ended = ended.filter(|it| matches!(it, Incoming::EndTurn { turn } if *turn == TURN));

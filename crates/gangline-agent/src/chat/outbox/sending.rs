@@ -1,4 +1,4 @@
-//! What goes to the link as one: a line, or all lines of a send as one message of several lines.
+//! The unit that goes to the link: a line, or all lines of a send as one message of several lines.
 //!
 //! Rows are one for each line, always. Where the own server takes such messages
 //! (`draft/multiline`), the rows of one send go together under one id and are confirmed together.

@@ -9,7 +9,7 @@ use gangline_store::OutboxState;
 use super::*;
 use crate::{
     chat::tests::{Rig, ada},
-    rooms::ToRooms,
+    rooms::RoomsCommand,
 };
 
 /// More lines than one page has.
@@ -189,7 +189,7 @@ async fn a_long_answer_is_one_message_and_is_confirmed_at_once() {
         let state = (row.state, row.attempts, row.msgid.as_deref());
         assert_eq!(state, (OutboxState::Confirmed, 1, Some("m.7")), "part {}", row.part);
     }
-    let Ok(ToRooms::Line { line, .. }) = post.0.rooms.try_recv() else { panic!("no line") };
+    let Ok(RoomsCommand::Line { line, .. }) = post.0.rooms.try_recv() else { panic!("no line") };
     assert_eq!((line.text.as_str(), line.msgid.as_deref()), ("a1 ⏎ a2 ⏎ a3", Some("m.7")));
     assert!(post.0.rooms.try_recv().is_err(), "one message is one line for who reads along");
 }

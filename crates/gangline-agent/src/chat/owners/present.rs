@@ -1,5 +1,5 @@
-//! Where owners are, asked of our own server, so that nobody is told in private of what is on the
-//! screen, and a night leaves no heap of reminders. Start at [`Chat::knows_owners`].
+//! Where owners are, as our own server reports it: owners get no private reminder of what is on
+//! their screen, and no pile of reminders overnight. Start at [`Chat::knows_owners`].
 
 use std::{collections::HashSet, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::chat::{
 
 /// So long an answer of the server counts.
 pub(super) const KNOWN_FOR: Duration = Duration::from_secs(20);
-/// The server is asked about so many rooms.
+/// The most rooms that the server is asked about.
 const ROOMS_MAX: usize = 8;
 
 type Answered = oneshot::Receiver<Result<Answer, Unanswered>>;
@@ -28,7 +28,7 @@ type Answered = oneshot::Receiver<Result<Answer, Unanswered>>;
 pub(in crate::chat) struct Owners {
     /// Rooms whose answer is not there yet.
     asked: Vec<(ChannelName, Answered)>,
-    /// When the server was asked last, by the clock that only goes on.
+    /// When the server was asked last, by the monotonic clock.
     asked_at: Option<Duration>,
     /// Where an owner is.
     rooms: HashSet<ChannelName>,

@@ -79,7 +79,7 @@ async fn a_waiting_message_is_cancelled_by_its_author_or_an_owner() {
     assert_eq!(room.says(BOB, "#lab", "@ada cancel m1").await, done);
     let again = ["#lab bob: m1 cannot be cancelled: it was cancelled already"];
     assert_eq!(room.says(BOB, "#lab", "@ada cancel m1").await, again);
-    let unknown = ["#lab bob: I have no message m99; `queue` lists what waits"];
+    let unknown = ["#lab bob: I have no message m99; `queue` lists waiting messages"];
     assert_eq!(room.says(BOB, "#lab", "@ada cancel m99").await, unknown);
     // An owner takes back what somebody else asked in private: that one is told there.
     let told = room.says(ORI, "#lab", "@ada cancel 3").await;
@@ -110,7 +110,7 @@ fn what_cannot_be_cancelled_says_what_to_do() {
             Cancel::Settled(MessageState::NoReply),
             "m4 cannot be cancelled: it was read already, and needed no reply",
         ),
-        (Cancel::Unknown, "I have no message m4; `queue` lists what waits"),
+        (Cancel::Unknown, "I have no message m4; `queue` lists waiting messages"),
     ] {
         assert_eq!(texts::not_cancelled(MessageId(4), found), expect);
     }

@@ -22,7 +22,7 @@ async fn a_line_that_waits_is_told_why_within_two_seconds() {
     for (change, expect) in [
         (
             (|view: &mut View| view.paused = true) as fn(&mut View),
-            "m1 is stored and waits: I am paused; my owner ends that by `resume`",
+            "m1 is stored and waits: I am paused until my owner says `resume`",
         ),
         (
             |view| view.needs_login = true,
@@ -30,11 +30,11 @@ async fn a_line_that_waits_is_told_why_within_two_seconds() {
         ),
         (
             |view| view.degraded = true,
-            "m1 is stored and waits: my store cannot write now; I begin when it can",
+            "m1 is stored and waits: my store cannot write now; I begin when it can again",
         ),
         (
             |view| view.draining = true,
-            "m1 is stored and waits: my daemon is ending; the next one begins with it",
+            "m1 is stored and waits: my daemon is stopping; I begin after its next start",
         ),
     ] {
         for (to, text, before) in [("#lab", "@ada hi", "#lab bob: "), ("oak-ada", "hi", "bob ")] {
@@ -64,7 +64,7 @@ async fn a_line_that_waits_in_the_queue_is_told_its_position() {
         "{told:?}"
     );
     assert!(told[1].starts_with("cat m2 waits, number 2 of 2 in the queue. Now: "), "{told:?}");
-    assert!(told[1].ends_with("`cancel m2` takes it back"), "{told:?}");
+    assert!(told[1].ends_with("`cancel m2` cancels it"), "{told:?}");
     assert_eq!(room.later(MINUTE).await, [""; 0]);
 }
 

@@ -77,8 +77,8 @@ async fn near_misses_are_answered_and_are_no_prompts() {
     let mut room = Room::open().await;
     let told = room.says(BOB, "#lab", "@ada stpo").await;
     let expect = format!(
-        "#lab bob: I know no `stpo`; did you mean `@ada stop`, which ends my turn? I have done \
-         nothing with it. {LIST}"
+        "#lab bob: I do not know `stpo`; did you mean `@ada stop`, which ends my turn? I have done \
+         nothing. {LIST}"
     );
     assert_eq!(told, [expect]);
     let told = room.says(BOB, "#lab", "@ada cancle m4").await;
@@ -184,7 +184,7 @@ async fn pause_and_resume_say_whether_anything_changes() {
     let told = room.says(ORI, "#lab", "@ada resume").await;
     assert!(told[0].contains("I am not paused, so nothing changes"), "{told:?}");
     let told = room.says(ORI, "#lab", "@ada pause").await;
-    assert!(told[0].contains("paused: I store what comes"), "{told:?}");
+    assert!(told[0].contains("paused: I store new messages"), "{told:?}");
     room.rig.showing.send_modify(|showing| showing.view.paused = true);
     let told = room.says(ORI, "#lab", "@ada pause").await;
     assert!(told[0].contains("I am paused already"), "{told:?}");
@@ -204,7 +204,7 @@ async fn a_room_stands_down_until_a_person_mentions_the_agent_there() {
         "{told:?}"
     );
     let told = room.says(ORI, "#lab", "@ada stand down").await;
-    assert!(told[0].contains("I start nothing for agents in #lab until"), "{told:?}");
+    assert!(told[0].contains("I ignore agents in #lab until"), "{told:?}");
     assert_eq!(room.prompts().await, [""; 0], "what waited there of agents is taken back");
     room.says(agent, "#lab", "@ada two").await;
     assert_eq!(room.prompts().await, [""; 0]);

@@ -9,7 +9,7 @@ use gangline_core::{
     agent::{Agent, AgentOptions},
     redact::Redactor,
 };
-use gangline_os::{clock, mark::RunMark, paths::Paths, secret::Secret};
+use gangline_os::{clock, paths::Paths, run_id::RunId, secret::Secret};
 use gangline_runtime::Capabilities;
 use gangline_store::{NewEvent, OpenOptions, Said, Store, Whose};
 use tempfile::TempDir;
@@ -27,7 +27,7 @@ use crate::{
         inquiries::{Answer, Inquiry, Question},
     },
     control::tokens::Tokens,
-    rooms::{Became, By, Rooms, Spoken, ToRooms, Unread},
+    rooms::{Became, By, Rooms, RoomsCommand, Spoken, Unread},
     showing::Showing,
     speech::Speaker,
     whereabouts::Whereabouts,
@@ -35,7 +35,7 @@ use crate::{
 
 mod events;
 
-struct Door {
+struct Fixture {
     folder: TempDir,
     requests: Arc<Requests>,
     agent_loop: mpsc::Receiver<Incoming>,
@@ -44,14 +44,15 @@ struct Door {
     committed: watch::Sender<u64>,
     tasks: TaskGroup,
     /// Ends that are only held on to.
-    _held: (watch::Sender<Option<Secret>>, mpsc::Sender<ToRooms>, watch::Sender<u64>),
+    _held: (watch::Sender<Option<Secret>>, mpsc::Sender<RoomsCommand>, watch::Sender<u64>),
 }
 
 fn ada() -> AgentName {
     "oak-ada".parse().unwrap()
 }
 
-impl Door {
+impl Fixture {
+    #[expect(clippy::too_many_lines, reason = "all parts of the fixture are made here")]
     async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
@@ -123,7 +124,7 @@ impl Door {
             tokens: Tokens {
                 agent,
                 owner_file: folder.path().join("owner.token"),
-                mark: RunMark { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 },
+                run_id: RunId { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 },
             },
             asked_to_end: CancellationToken::new(),
         };
@@ -180,8 +181,8 @@ const BROKEN: &str = "{\"type\":\"response\",\"id\":null,\"ok\":false,\"error\":
 /// R0-38, R0-50, R0-54: one bad line costs nothing but itself.
 #[tokio::test]
 async fn broken_json_is_answered_and_the_connection_goes_on() {
-    let mut door = Door::open().await;
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, _end) = fixture.connect();
     client.send("{\"type\":\n\n  \nnot json\n").await;
     assert_eq!((client.line().await, client.line().await), (BROKEN.to_owned(), BROKEN.to_owned()));
     let hello = client.ask(r#""type":"hello","version":1,"client":"t""#).await;
@@ -199,8 +200,8 @@ async fn broken_json_is_answered_and_the_connection_goes_on() {
 
 #[tokio::test]
 async fn a_line_that_is_too_long_ends_the_connection() {
-    let mut door = Door::open().await;
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, _end) = fixture.connect();
     let fits = format!("{{\"type\":\"dance\",\"id\":\"{}\"", "x".repeat(9));
     let fits = format!("{fits}{}}}\n", " ".repeat(LINE_MAX - fits.len() - 1));
     client.send(&fits).await;
@@ -214,14 +215,14 @@ async fn a_line_that_is_too_long_ends_the_connection() {
 /// A line that comes byte by byte has its time, whatever else is asked meanwhile.
 #[tokio::test]
 async fn a_line_that_is_not_completed_in_time_ends_the_connection() {
-    let mut door = Door::open().await;
-    let (mut slow, _end) = door.connect();
-    let (mut quick, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut slow, _end) = fixture.connect();
+    let (mut quick, _end) = fixture.connect();
     slow.send("{\"type\":\"hello\"}\n{\"type\":").await;
     assert!(slow.line().await.contains("\"ok\":true"));
     assert!(quick.ask("\"type\":\"hello\"").await.contains("\"ok\":true"));
-    let error = "{\"type\":\"response\",\"id\":null,\"ok\":false,\"error\":\"the line was not \
-                 complete within 10 s\"}\n";
+    let error = "{\"type\":\"response\",\"id\":null,\"ok\":false,\"error\":\"the line was \
+         incomplete after 10 s\"}\n";
     assert_eq!((slow.line().await.as_str(), slow.line().await.as_str()), (error, ""));
     assert!(
         quick.ask("\"type\":\"hello\"").await.contains("\"ok\":true"),
@@ -232,11 +233,11 @@ async fn a_line_that_is_not_completed_in_time_ends_the_connection() {
 /// R1-22: how many are in a channel is known, and the chat server is asked only where it is not.
 #[tokio::test]
 async fn members_are_counted_without_the_server_where_that_is_possible() {
-    let mut door = Door::open().await;
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, _end) = fixture.connect();
     let general = || "#general".parse().unwrap();
     for count in [3, 4] {
-        door.members.send_modify(|members| {
+        fixture.members.send_modify(|members| {
             members.insert(general(), count);
         });
         let answer = client.ask(r#""type":"irc_channels""#).await;
@@ -245,10 +246,10 @@ async fn members_are_counted_without_the_server_where_that_is_possible() {
         );
         assert_eq!(answer, expect);
     }
-    assert!(door.inquiries.try_recv().is_err(), "nobody was asked");
-    door.members.send_replace(Counts::new());
+    assert!(fixture.inquiries.try_recv().is_err(), "nobody was asked");
+    fixture.members.send_replace(Counts::new());
     client.send("{\"type\":\"irc_channels\",\"id\":\"1\"}\n").await;
-    let inquiry = door.inquiries.recv().await.unwrap();
+    let inquiry = fixture.inquiries.recv().await.unwrap();
     assert_eq!(inquiry.question, Question::Names(general()));
     inquiry.reply.send(Ok(Answer::Names(vec!["oak-ada".into(), "bob".into()]))).unwrap();
     assert!(client.line().await.contains(r##""members":{"#general":2}"##));
@@ -257,8 +258,8 @@ async fn members_are_counted_without_the_server_where_that_is_possible() {
 /// So many requests are under way; then nothing more is read, and all are answered in the end.
 #[tokio::test]
 async fn a_connection_has_a_bounded_number_of_requests_under_way() {
-    let mut door = Door::open().await;
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, _end) = fixture.connect();
     for number in 0..IN_FLIGHT_MAX {
         let who = format!("{{\"type\":\"irc_who\",\"id\":\"{number}\",\"target\":\"alice\"}}\n");
         client.send(&who).await;
@@ -266,7 +267,7 @@ async fn a_connection_has_a_bounded_number_of_requests_under_way() {
     client.send("{\"type\":\"hello\",\"id\":\"last\"}\n").await;
     let mut asked = Vec::new();
     for _ in 0..IN_FLIGHT_MAX {
-        asked.push(door.inquiries.recv().await.unwrap());
+        asked.push(fixture.inquiries.recv().await.unwrap());
     }
     let early = tokio::time::timeout(Duration::from_millis(300), client.line()).await;
     assert!(early.is_err(), "answered although too much was under way: {early:?}");
@@ -286,8 +287,8 @@ async fn a_connection_has_a_bounded_number_of_requests_under_way() {
 /// What is said and read on one connection keeps its order, whatever else is under way.
 #[tokio::test]
 async fn what_is_said_on_a_connection_keeps_its_order() {
-    let mut door = Door::open().await;
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, _end) = fixture.connect();
     let mut lines = String::new();
     for number in 0..20 {
         // Whether a nick is a colleague's is looked up first, which takes longer.
@@ -301,7 +302,7 @@ async fn what_is_said_on_a_connection_keeps_its_order() {
     for number in 0..20 {
         assert!(client.line().await.contains(&format!("\"id\":\"{number}\"")));
     }
-    let rows = door.requests.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
+    let rows = fixture.requests.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
     let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
     let expect: Vec<String> = (0..20).map(|number| format!("line {number}")).collect();
     assert_eq!(said, expect);
@@ -311,12 +312,12 @@ async fn what_is_said_on_a_connection_keeps_its_order() {
 /// server never takes the line, the read is answered all the same.
 #[tokio::test]
 async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
-    let mut door = Door::open().await;
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, _end) = fixture.connect();
     let send = r##""type":"irc_send","channel":"#general","message":"mine""##;
     assert!(client.ask(send).await.contains("\"ok\":true"));
     let read = r##""type":"irc_read","channel":"#general","peek":true,"own":true"##;
-    let clock = door.requests.me.clock.clone();
+    let clock = fixture.requests.me.clock.clone();
     let asked = clock.monotonic();
     client.send(&format!("{{\"id\":\"x\",{read}}}\n")).await;
     for _ in 0..10_000 {
@@ -324,20 +325,20 @@ async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
         tokio::task::yield_now().await;
     }
     // What the chat task does once the server has it.
-    let store = door.requests.speaker.store.clone();
+    let store = fixture.requests.speaker.store.clone();
     let row = store.outbox_pending(&ada(), 9).await.unwrap().remove(0);
     let place: Target = "#general".parse().unwrap();
     let line = Spoken {
         nick: "oak-ada".into(),
         text: row.body.as_str().to_owned(),
-        at: door.requests.me.clock.now(),
+        at: fixture.requests.me.clock.now(),
         msgid: Some("id1".into()),
         cursor: None,
         became: Became::Nothing,
         tier: Tier::Agent,
         by: By::Agent,
     };
-    door.requests.rooms.send(ToRooms::Line { place, line }).await.unwrap();
+    fixture.requests.rooms.send(RoomsCommand::Line { place, line }).await.unwrap();
     store.confirm(&[row.id], Said { msgid: Some("id1".into()), at: None }).await.unwrap();
     let page = client.line().await;
     let waited = clock.monotonic().saturating_sub(asked);
@@ -356,19 +357,19 @@ async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
 /// client's constant.
 #[tokio::test]
 async fn a_repeated_request_says_it_once() {
-    let mut door = Door::open().await;
+    let mut fixture = Fixture::open().await;
     let send = |id: &str, text: &str| {
         format!(
             "{{\"type\":\"irc_send\",\"id\":\"{id}\",\"channel\":\"#general\",\"message\":\"{text}\"}}\n"
         )
     };
     let uuid = "8d3f2f64-52a1-4b2c-9d3e-0b6f3f1c2a77";
-    let (mut client, _end) = door.connect();
+    let (mut client, _end) = fixture.connect();
     for (id, text) in [(uuid, "a"), (uuid, "a"), (uuid, "b"), ("1", "c"), ("1", "c")] {
         client.send(&send(id, text)).await;
         assert!(client.line().await.contains("\"ok\":true"));
     }
-    let rows = door.requests.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
+    let rows = fixture.requests.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
     let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
     assert_eq!(said, ["a", "b", "c", "c"]);
 }
@@ -376,8 +377,8 @@ async fn a_repeated_request_says_it_once() {
 /// R0-45, C21: the owner's verbs need the owner's token; a wrong one is refused for everything.
 #[tokio::test]
 async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
-    let mut door = Door::open().await;
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, _end) = fixture.connect();
     let refused = r#""ok":false,"error":"this needs the owner's token"}"#;
     let wrong = r#""ok":false,"error":"wrong or outdated token"}"#;
     for verb in ["pause", "resume", "interrupt", "shutdown"] {
@@ -388,7 +389,9 @@ async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
     for verb in ["pause", "hello", "status"] {
         assert_eq!(client.ask(&format!("\"type\":\"{verb}\",\"token\":\"glt_0\"")).await, wrong);
     }
-    assert!(door.agent_loop.try_recv().is_err() && !door.requests.asked_to_end.is_cancelled());
+    assert!(
+        fixture.agent_loop.try_recv().is_err() && !fixture.requests.asked_to_end.is_cancelled()
+    );
     let none = r#""ok":false,"error":"there is no turn to end"}"#;
     let owner = |verb: &str| format!("\"type\":\"{verb}\",\"token\":\"the owner\"");
     assert_eq!(client.ask(&owner("interrupt")).await, none);
@@ -396,21 +399,21 @@ async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
         assert_eq!(client.ask(&owner(verb)).await, r#""ok":true,"data":{}}"#);
     }
     assert!(matches!(
-        door.agent_loop.recv().await,
+        fixture.agent_loop.recv().await,
         Some(Incoming::Operator(crate::bus::Word::Pause))
     ));
     assert!(matches!(
-        door.agent_loop.recv().await,
+        fixture.agent_loop.recv().await,
         Some(Incoming::Operator(crate::bus::Word::Resume))
     ));
-    door.requests.asked_to_end.cancelled().await;
+    fixture.requests.asked_to_end.cancelled().await;
 }
 
 /// R0-43, R1-25, F.2: without a running backend there is no context.
 #[tokio::test]
 async fn a_context_is_cared_for_only_where_there_is_one() {
-    let mut door = Door::open().await;
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, _end) = fixture.connect();
     for verb in ["compact", "clear"] {
         let answer = client.ask(&format!("\"type\":\"{verb}\"")).await;
         assert_eq!(answer, r#""ok":false,"error":"Agent runner is not running"}"#);
@@ -420,18 +423,18 @@ async fn a_context_is_cared_for_only_where_there_is_one() {
 /// R1-24, C14.
 #[tokio::test]
 async fn set_directory_answers_with_the_folders_instructions() {
-    let mut door = Door::open().await;
-    let folder = door.folder.path().display().to_string();
-    let (mut client, _end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let folder = fixture.folder.path().display().to_string();
+    let (mut client, _end) = fixture.connect();
     let ask = |path: &str| format!("\"type\":\"set_directory\",\"path\":\"{path}\"");
     assert!(client.ask(&ask("relative")).await.contains("must be absolute"));
     assert!(client.ask(&ask("/nowhere/at/all")).await.contains("cannot look at /nowhere/at/all"));
     let none = format!(r#""ok":true,"data":{{"directory":"{folder}","path":null,"text":""}}}}"#);
     assert_eq!(client.ask(&ask(&folder)).await, none);
-    std::fs::create_dir(door.folder.path().join("CLAUDE.md")).unwrap();
+    std::fs::create_dir(fixture.folder.path().join("CLAUDE.md")).unwrap();
     assert!(client.ask(&ask(&folder)).await.contains("is not a file"));
-    std::fs::remove_dir(door.folder.path().join("CLAUDE.md")).unwrap();
-    std::fs::write(door.folder.path().join("CLAUDE.md"), "be kind\n").unwrap();
+    std::fs::remove_dir(fixture.folder.path().join("CLAUDE.md")).unwrap();
+    std::fs::write(fixture.folder.path().join("CLAUDE.md"), "be kind\n").unwrap();
     let answer = client.ask(&ask(&folder)).await;
     let expect = format!(
         r#""ok":true,"data":{{"directory":"{folder}","path":"{folder}/CLAUDE.md","text":"be kind\n"}}}}"#
@@ -439,17 +442,17 @@ async fn set_directory_answers_with_the_folders_instructions() {
     assert_eq!(answer, expect);
     let file = client.ask(&ask(&format!("{folder}/CLAUDE.md"))).await;
     assert!(file.contains("CLAUDE.md is not a folder"), "{file}");
-    std::fs::write(door.folder.path().join("CLAUDE.md"), "x".repeat(50_000)).unwrap();
+    std::fs::write(fixture.folder.path().join("CLAUDE.md"), "x".repeat(50_000)).unwrap();
     assert!(client.ask(&ask(&folder)).await.contains("read it yourself"));
 }
 
 /// What is under way when the daemon ends is answered, if that is quick.
 #[tokio::test]
 async fn requests_under_way_are_answered_at_the_end() {
-    let mut door = Door::open().await;
-    let (mut client, end) = door.connect();
+    let mut fixture = Fixture::open().await;
+    let (mut client, end) = fixture.connect();
     client.send("{\"type\":\"irc_who\",\"id\":\"1\",\"target\":\"alice\"}\n").await;
-    let inquiry = door.inquiries.recv().await.unwrap();
+    let inquiry = fixture.inquiries.recv().await.unwrap();
     end.cancel();
     tokio::task::yield_now().await;
     inquiry.reply.send(Ok(Answer::Users(vec![]))).unwrap();

@@ -7,8 +7,8 @@ use super::*;
 fn a_token_tells_who_somebody_is() {
     let folder = tempfile::tempdir().unwrap();
     let (generation, agent) = watch::channel(None);
-    let mark = RunMark { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 };
-    let tokens = Tokens { agent, owner_file: folder.path().join("owner.token"), mark };
+    let run_id = RunId { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 };
+    let tokens = Tokens { agent, owner_file: folder.path().join("owner.token"), run_id };
     let who = |text: &str| tokens.who(Some(&Token::new(text).unwrap()), None);
     let (first, second) = (fresh(), fresh());
     assert_ne!(first.expose(), second.expose());
@@ -33,12 +33,12 @@ fn a_token_tells_who_somebody_is() {
     assert_eq!(who(""), Err(Wrong), "an empty file proves nothing");
 }
 
-/// Our own process carries no mark, so without a token it is somebody.
+/// Our own process carries no run id, so without a token it is somebody.
 #[test]
 fn who_has_no_mark_is_somebody() {
     let (_life, agent) = watch::channel(None);
-    let mark = RunMark { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 };
-    let tokens = Tokens { agent, owner_file: "/nowhere".into(), mark };
+    let run_id = RunId { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 };
+    let tokens = Tokens { agent, owner_file: "/nowhere".into(), run_id };
     assert_eq!(tokens.who(None, Some(std::process::id())), Ok(Who::Somebody));
     assert_eq!(tokens.who(None, Some(u32::MAX)), Ok(Who::Somebody));
 }

@@ -1,4 +1,4 @@
-//! What the backend is started with, and what speaks for it.
+//! The backend's start options and its tools.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(super) fn start_options(
 ) -> StartOptions {
     let agent = &settings.agent;
     let folder = settings.paths.agent_dir(agent.nick.as_str());
-    let mark = read::run_mark(settings, shared.store.installation_id(), shared.epoch);
+    let run_id = read::run_id(settings, shared.store.installation_id(), shared.epoch);
     if let Err(error) = fsio::private_dir(&read::notes(settings)) {
         tracing::warn!(%error, "the agent has no folder for its notes");
     }
@@ -50,7 +50,7 @@ pub(super) fn start_options(
         tmp_dir: folder.join(environment::TMP),
         command: read::command(settings),
         account_dir: agent.account_dir.clone(),
-        env: environment::whole(settings, &mark),
+        env: environment::whole(settings, &run_id),
         mode: read::mode(agent),
         model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
         thinking: Some(match &agent.thinking {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId, permission::Permissions, reading::Bounds};
 use gangline_os::task::HowEnded;
 use gangline_runtime::{
-    Answer, Mode, Prompt, ToolCall, ToolHost, ToolSpec, Verdict,
+    Answer, ApprovalReply, Mode, Prompt, ToolCall, ToolHost, ToolSpec,
     session::{self, COMMAND_QUEUE, SessionPort},
 };
 use serde_json::Value;
@@ -169,10 +169,10 @@ fn prompt(number: i64) -> Command {
 }
 
 fn decision(request: &str) -> Command {
-    Command::Decide(Verdict { request: request.to_owned(), answer: Answer::Allow })
+    Command::Decide(ApprovalReply { request: request.to_owned(), answer: Answer::Allow })
 }
 
-/// Hazard: the loop is slow between the wish for another generation and its begin. The old one is
+/// Hazard: the loop is slow between the request for another generation and its begin. The old one is
 /// asked to end, and the new one begins after its exit only.
 #[tokio::test]
 async fn the_next_generation_begins_after_the_exit_of_the_last() {
@@ -182,7 +182,7 @@ async fn the_next_generation_begins_after_the_exit_of_the_last() {
     assert_eq!(far.port.next().await, Some(Command::Stop(StopReason::Restart)));
     far.port.tell(RuntimeEvent::LoggedIn).await;
     match rig.port.next().await {
-        PortEvent::Told { generation, event: RuntimeEvent::LoggedIn } => {
+        PortEvent::Runtime { generation, event: RuntimeEvent::LoggedIn } => {
             assert_eq!(generation, Generation(1));
         }
         other => panic!("{other:?}"),
@@ -323,7 +323,7 @@ async fn a_session_that_is_gone_without_a_word_has_crashed() {
     let far = rig.running(1).await;
     far.port.tell(RuntimeEvent::LoggedIn).await;
     drop(far);
-    assert!(matches!(rig.port.next().await, PortEvent::Told { .. }));
+    assert!(matches!(rig.port.next().await, PortEvent::Runtime { .. }));
     rig.exits(1, Exit::Theirs { code: -1 }).await;
     let far = rig.running(2).await;
     far.port.tell(RuntimeEvent::Exited { code: 7 }).await;

@@ -9,7 +9,7 @@ use crate::rig::{ADA, ROOM, Rig, SETTLE, said};
 
 const STATES: &str = "SELECT state || ' ' || attempt FROM messages";
 const OUTCOMES: &str = "SELECT outcome FROM turns ORDER BY epoch, number";
-const GIVEN_AGAIN: &str = "this is given again";
+const GIVEN_AGAIN: &str = "you get this prompt again";
 
 /// What the program was told, and under which id.
 fn told(rig: &Rig) -> Vec<(String, String)> {
@@ -72,13 +72,16 @@ fn a_prompt_that_is_given_again_says_what_was_done_for_it() {
 #[test]
 fn a_shortening_that_never_ends_is_stopped_with_its_turn() {
     let rig = Rig::program(
-        "ready; prompt; too_long; prompt; interrupted; serve",
+        "ready; prompt; too_long; prompt; shortens; interrupted; serve",
         "turn_timeout_seconds: 100",
     );
     let daemon = rig.start();
     let mut ori = rig.member("ori");
     rig.at_work(&mut ori, "@lab-ada which fruit");
-    rig.was_told(2);
+    // Its last sign of life is known.
+    let shortens = "SELECT count(*) FROM events WHERE kind = 'notice' AND \
+                    json_extract(payload, '$.code') = 'compacting'";
+    rig.sees(shortens, &["1"]);
     rig.clock.forward(Duration::from_secs(101));
     ori.hears(ADA, ROOM, "no answer: the turn showed no activity");
     rig.sees(OUTCOMES, &["timed_out"]);

@@ -23,14 +23,22 @@ call() {
   say "{\"type\":\"assistant\",\"message\":{\"model\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"call-1\",\"name\":\"$1\",\"input\":{}}],\"usage\":{\"input_tokens\":5}},\"parent_tool_use_id\":null}"
 }
 words() {
-  say "{\"type\":\"assistant\",\"message\":{\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"$1\"}],\"usage\":{\"input_tokens\":5}},\"parent_tool_use_id\":null}"
+  says "$1"
   say "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"x\",\"user_message_uuids\":[\"$uuid\"]}"
 }
+asks() {
+  say "{\"type\":\"control_request\",\"request_id\":\"q1\",\"request\":{\"subtype\":\"can_use_tool\",\"tool_name\":\"$1\",\"input\":{\"command\":\"ls\"}}}"
+}
+takes_back() { say '{"type":"control_cancel_request","request_id":"q1"}'; }
 too_long() {
   say "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"terminal_reason\":\"prompt_too_long\",\"result\":\"Prompt is too long\",\"user_message_uuids\":[\"$uuid\"]}"
 }
+says() {
+  say "{\"type\":\"assistant\",\"message\":{\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"$1\"}],\"usage\":{\"input_tokens\":5}},\"parent_tool_use_id\":null}"
+}
+shortens() { say '{"type":"system","subtype":"status","status":"compacting"}'; }
 shortened() {
-  say '{"type":"system","subtype":"status","status":"compacting"}'
+  shortens
   say '{"type":"system","subtype":"status","status":null,"compact_result":"success"}'
   say "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"\",\"user_message_uuids\":[\"$uuid\"]}"
 }

@@ -1,6 +1,8 @@
 use super::*;
 use crate::agent::tests::{Story, queued, turn};
-use crate::agent::{AgentOptions, Finish, Input, Operator, RuntimeInput, WhenBusy};
+use crate::agent::{
+    Abilities, AgentOptions, ContextChange, Finish, Input, Operator, RuntimeInput, WhenBusy,
+};
 
 /// A runtime works on m1; its watermark stands at 750 tokens of 1000.
 fn story() -> Story {
@@ -43,7 +45,7 @@ fn at_the_watermark_notes_come_first_then_the_shortening_then_what_waits() {
     ends(&mut story, 1, 750, &expect);
     story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
     story.is(Input::Message(queued(3)), "");
-    story.finish(2, Finish::Completed, "end t1.2 completed; shorten; take t1.3 m2");
+    story.finish(2, Finish::Completed, "end t1.2 completed; compact; take t1.3 m2");
 }
 
 /// R2-09: below the watermark nothing is done, and without one neither.
@@ -71,7 +73,7 @@ fn the_notes_are_asked_for_once_in_a_passage() {
     ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
     story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
     story.runtime(holds(910), "");
-    story.finish(2, Finish::Completed, "end t1.2 completed; shorten");
+    story.finish(2, Finish::Completed, "end t1.2 completed; compact");
     // It could not be shortened: nothing tells so.
     for number in [3, 4] {
         story.is(Input::Message(queued(number)), &format!("take t1.{number} m{number}"));
@@ -102,28 +104,31 @@ fn notes_that_fail_are_told_and_the_context_is_shortened_all_the_same() {
             _ => Outcome::Failed("x".to_owned()),
         };
         let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
-        story.finish(2, how, &format!("end t1.2 {word}; {told}; shorten"));
+        story.finish(2, how, &format!("end t1.2 {word}; {told}; compact"));
     }
 }
 
-/// R2-08, R2-10: notes whose prompt no longer fits are no reason to shorten twice: who runs the
-/// session has seen to it, whether that was told before the end or comes after it.
+/// R2-08, R2-10: notes whose prompt no longer fits are no reason to compact twice: that is seen to in
+/// the turn, and after it if it does not help.
 #[test]
-fn notes_that_do_not_fit_shorten_nothing_a_second_time() {
-    for before in [true, false] {
+fn notes_that_do_not_fit_compact_nothing_a_second_time() {
+    for helps in [true, false] {
         let mut story = story();
+        let abilities = Abilities { compact: true, ..Abilities::default() };
+        story.runtime(RuntimeInput::Can { generation: Generation(1), abilities }, "");
         let answered = "end t1.1 completed m1=answered `done`";
         ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
         story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
-        if before {
-            story.runtime(RuntimeInput::Shortened, "");
-        }
-        let outcome = Outcome::Failed(OVERFLOW.to_owned());
-        let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
-        let failed = Finish::Failed(OVERFLOW.to_owned());
-        story.finish(2, failed, &format!("end t1.2 failed:{OVERFLOW}; {told}"));
-        if !before {
-            story.runtime(RuntimeInput::Shortened, "");
+        story.finish(2, Finish::Overflow, "compact");
+        story.compacts(true, "prompt again t1.2");
+        if helps {
+            story.finish(2, Finish::Completed, "end t1.2 completed");
+        } else {
+            let outcome = Outcome::Failed(OVERFLOW.to_owned());
+            let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
+            let then = format!("end t1.2 failed:{OVERFLOW}; {told}; compact");
+            story.finish(2, Finish::Overflow, &then);
+            story.compacts(true, "");
         }
         story.is(Input::Message(queued(3)), "take t1.3 m3");
         story.is(Input::Taken { turn: turn(3) }, "prompt t1.3");
@@ -140,14 +145,14 @@ fn notes_that_were_lost_are_not_asked_for_again() {
     let answered = "end t1.1 completed m1=answered `done`";
     ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
     story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
-    let outcome = Outcome::Lost(crate::outcome::Cause::Theirs);
+    let outcome = Outcome::Lost(crate::outcome::EndedBy::Itself);
     let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
     story.exits(1, &format!("end t1.2 lost; {told}"));
     story.is(Input::Message(queued(3)), "");
     story.after(5).is(Input::Tick, "start 2 Resume");
     story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.3 m3");
     story.is(Input::Taken { turn: turn(3) }, "prompt t1.3");
-    ends(&mut story, 3, 950, "end t1.3 completed m3=answered `done`; shorten");
+    ends(&mut story, 3, 950, "end t1.3 completed m3=answered `done`; compact");
 }
 
 /// A story whose context stands above its watermark and is about to be shortened; t1.2 was the
@@ -157,7 +162,7 @@ fn being_shortened() -> Story {
     let answered = "end t1.1 completed m1=answered `done`";
     ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
     story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
-    story.finish(2, Finish::Completed, "end t1.2 completed; shorten");
+    story.finish(2, Finish::Completed, "end t1.2 completed; compact");
     story
 }
 
@@ -176,16 +181,16 @@ fn answered(number: i64) -> String {
 #[test]
 fn a_shortening_that_failed_is_tried_once_more() {
     let mut story = being_shortened();
-    story.runtime(RuntimeInput::NotShortened, "");
+    story.compacts(false, "");
     begins(&mut story, 3);
     story.finish(3, Finish::Failed("x".to_owned()), "end t1.3 failed:x m3=failed");
     begins(&mut story, 4);
-    ends(&mut story, 4, 910, &format!("{}; shorten", answered(4)));
-    story.runtime(RuntimeInput::NotShortened, "");
+    ends(&mut story, 4, 910, &format!("{}; compact", answered(4)));
+    story.compacts(false, "");
     for number in [5, 6] {
         begins(&mut story, number);
         ends(&mut story, number, 920, &answered(number));
-        story.runtime(RuntimeInput::NotShortened, "");
+        story.compacts(false, "");
     }
     // The next passage has its own two.
     begins(&mut story, 7);
@@ -193,18 +198,18 @@ fn a_shortening_that_failed_is_tried_once_more() {
     begins(&mut story, 8);
     ends(&mut story, 8, 900, &format!("{}; {}; take t1.9", answered(8), passed(9, 900)));
     story.is(Input::Taken { turn: turn(9) }, "notes t1.9");
-    story.finish(9, Finish::Completed, "end t1.9 completed; shorten");
-    story.runtime(RuntimeInput::NotShortened, "");
+    story.finish(9, Finish::Completed, "end t1.9 completed; compact");
+    story.compacts(false, "");
     begins(&mut story, 10);
-    ends(&mut story, 10, 900, &format!("{}; shorten", answered(10)));
-    story.runtime(RuntimeInput::Shortened, "");
+    ends(&mut story, 10, 900, &format!("{}; compact", answered(10)));
+    story.compacts(true, "");
 }
 
 /// R2-09: what another turn has made room for needs no second shortening.
 #[test]
 fn a_shortening_that_failed_is_forgotten_with_its_passage() {
     let mut story = being_shortened();
-    story.runtime(RuntimeInput::NotShortened, "");
+    story.compacts(false, "");
     begins(&mut story, 3);
     ends(&mut story, 3, 700, &answered(3));
 }
@@ -213,7 +218,7 @@ fn a_shortening_that_failed_is_forgotten_with_its_passage() {
 #[test]
 fn a_shortening_that_was_cut_off_is_tried_once_more() {
     let mut story = being_shortened();
-    for (generation, number, then) in [(1, 3, "; shorten"), (2, 4, "")] {
+    for (generation, number, then) in [(1, 3, "; compact"), (2, 4, "")] {
         story.exits(generation, "");
         story.is(Input::Message(queued(number)), "");
         story.after(5).is(Input::Tick, &format!("start {} Resume", generation + 1));
@@ -255,7 +260,7 @@ fn what_is_about_to_end_is_not_shortened() {
     let answered = "end t1.1 completed m1=answered `done`";
     ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
     story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
-    let outcome = Outcome::Lost(crate::outcome::Cause::Theirs);
+    let outcome = Outcome::Lost(crate::outcome::EndedBy::Itself);
     let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
     story.exits(1, &format!("end t1.2 lost; {told}"));
     story.is(Input::Message(queued(3)), "");
@@ -277,7 +282,7 @@ fn a_message_is_not_steered_into_the_notes() {
     ends(&mut story, 1, 10, &format!("{answered}; {}; take t1.2", passed(2, 10)));
     story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
     story.is(Input::Message(queued(2)), "");
-    story.finish(2, Finish::Completed, "end t1.2 completed; shorten; take t1.3 m2");
+    story.finish(2, Finish::Completed, "end t1.2 completed; compact; take t1.3 m2");
 }
 
 /// R2-09: shortening that does not help is given up after the second time, and told, until the
@@ -296,8 +301,8 @@ fn what_cannot_be_made_shorter_is_given_up() {
             &format!("{answered}; {}; take t1.{notes}", passed(notes, 900)),
         );
         story.is(Input::Taken { turn: turn(notes) }, &format!("notes t1.{notes}"));
-        story.finish(notes, Finish::Completed, &format!("end t1.{notes} completed; shorten"));
-        story.runtime(RuntimeInput::Shortened, "");
+        story.finish(notes, Finish::Completed, &format!("end t1.{notes} completed; compact"));
+        story.compacts(true, "");
         number += 2;
         story.is(Input::Message(queued(number)), &format!("take t1.{number} m{number}"));
         story.is(Input::Taken { turn: turn(number) }, &format!("prompt t1.{number}"));
@@ -321,6 +326,6 @@ fn what_cannot_be_made_shorter_is_given_up() {
 #[test]
 fn an_emptied_context_needs_no_notes() {
     let mut story = story();
-    story.is(Input::Emptied, "");
-    ends(&mut story, 1, 900, "end t1.1 completed m1=answered `done`");
+    story.is(Input::Change(ContextChange::Clear), "");
+    ends(&mut story, 1, 900, "end t1.1 completed m1=answered `done`; clear");
 }

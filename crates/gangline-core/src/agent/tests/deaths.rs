@@ -138,8 +138,7 @@ fn deaths_that_we_caused_do_not_count() {
     story.is(Input::Tick, "start 1 Resume");
     for generation in 1..8 {
         story.runtime(RuntimeInput::Ready { generation: Generation(generation) }, "");
-        let exited =
-            RuntimeInput::Exited { generation: Generation(generation), cause: Cause::Ours };
+        let exited = RuntimeInput::Exited { generation: Generation(generation), by: EndedBy::Us };
         story.runtime(exited, &format!("start {} Resume", generation + 1));
     }
 }

@@ -33,6 +33,6 @@ fn a_human_s_resume_tries_again_without_a_login() {
 fn the_next_life_finds_out_by_itself_whether_there_is_a_login() {
     let mut story = Story::working();
     story.finish(1, Finish::NeedsLogin, "end t1.1 needs_login m1=accepted; rescan");
-    story.runtime(RuntimeInput::Exited { generation: Generation(1), cause: Cause::Theirs }, "");
+    story.runtime(RuntimeInput::Exited { generation: Generation(1), by: EndedBy::Itself }, "");
     assert!(!story.agent.view().needs_login);
 }

@@ -15,7 +15,7 @@ struct Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    (0u8..100, any::<u8>(), prop::bool::weighted(0.12)).prop_map(|(what, arg, stale)| Step {
+    (0u8..110, any::<u8>(), prop::bool::weighted(0.12)).prop_map(|(what, arg, stale)| Step {
         what,
         arg,
         stale,
@@ -35,12 +35,13 @@ fn ids_of(world: &World, step: &Step) -> (TurnId, Generation) {
     (turn(number + shift), Generation(generation + shift))
 }
 
+#[allow(clippy::too_many_lines, reason = "a line or a few for each step")]
 fn play(world: &mut World, step: &Step) {
     let (turn, generation) = ids_of(world, step);
     let arg = step.arg;
     let message = MessageId(i64::from(arg % 12) + 1);
     let request = request(["a", "b", "c"][usize::from(arg % 3)]);
-    let cause = if arg.is_multiple_of(4) { Cause::Ours } else { Cause::Theirs };
+    let by = if arg.is_multiple_of(4) { EndedBy::Us } else { EndedBy::Itself };
     let runtime = Input::Runtime;
     match step.what {
         0..14 => world.message(message),
@@ -60,9 +61,7 @@ fn play(world: &mut World, step: &Step) {
             let tokens = if arg < 120 { 100 } else { 99 };
             world.give(runtime(RuntimeInput::Holds { tokens, window: None }));
         }
-        38 if arg < 240 => world.give(runtime(RuntimeInput::Shortened)),
-        38 => world.give(Input::Emptied),
-        39 => world.give(runtime(RuntimeInput::NotShortened)),
+        38..40 => change(world, generation, arg),
         40 => world.give(runtime(RuntimeInput::Accepted { turn })),
         41..44 => world.give(runtime(RuntimeInput::Output { turn })),
         44..48 => world.give(runtime(RuntimeInput::Text { turn, text: format!("words {arg}") })),
@@ -78,7 +77,7 @@ fn play(world: &mut World, step: &Step) {
         }
         61..69 => world.give(runtime(RuntimeInput::Finished { turn, how: finish(arg) })),
         69 if arg.is_multiple_of(2) => world.give(runtime(RuntimeInput::Ended { generation })),
-        69..74 => world.give(runtime(RuntimeInput::Exited { generation, cause })),
+        69..74 => world.give(runtime(RuntimeInput::Exited { generation, by })),
         74..77 => {
             let to = ["#lab", "ori", "#else"][usize::from(arg % 3)].to_owned();
             world.give(Input::Sent { turn, to, in_reply_to: (arg < 40).then_some(message) });
@@ -107,16 +106,38 @@ fn play(world: &mut World, step: &Step) {
             world.now = world.now.plus(Duration::from_secs(seconds));
             world.give(Input::Tick);
         }
-        94..99 => {
+        94..=98 => {
             if let Some(deadline) = world.agent.next_deadline() {
                 world.now = world.now.max(deadline);
             }
             world.give(Input::Tick);
         }
+        100..=107 => change(world, generation, arg),
+        108 | 109 => world.give(runtime(RuntimeInput::Finished { turn, how: Finish::Overflow })),
         _ if arg < 40 => {
             world.give(Input::Drain(if arg < 20 { Drain::Soft } else { Drain::Now }));
         }
         _ => world.scan(),
+    }
+}
+
+/// Something about the session and its context.
+fn change(world: &mut World, generation: Generation, arg: u8) {
+    let runtime = Input::Runtime;
+    match arg % 11 {
+        0 | 1 => world.give(runtime(RuntimeInput::Compacted { generation })),
+        2 | 3 => world.give(runtime(RuntimeInput::NotCompacted { generation })),
+        4 | 5 => {
+            let models = [ModelChange::Any, ModelChange::Named, ModelChange::Restart];
+            let (compact, clear) = (arg < 200, arg.is_multiple_of(2));
+            let abilities = Abilities { compact, clear, model: models[usize::from(arg % 3)] };
+            world.give(runtime(RuntimeInput::Can { generation, abilities }));
+        }
+        6 => world.give(runtime(RuntimeInput::Unusable { generation })),
+        7 => world.give(Input::Change(ContextChange::Compact)),
+        8 => world.give(Input::Change(ContextChange::Clear)),
+        9 => world.give(Input::ModelChosen(ChosenModel::Default)),
+        _ => world.give(Input::ModelChosen(ChosenModel::Named)),
     }
 }
 
@@ -179,6 +200,7 @@ fn settle_all(world: &mut World) {
             world.scan();
         }
     }
+    world.owes_nothing_between_turns();
     let open: Vec<_> = world.rows.iter().filter(|(_, (state, _))| !state.is_terminal()).collect();
     assert!(open.is_empty(), "{open:?} in {:?}", world.agent);
     assert!(world.answers.values().all(|answers| *answers == 1), "answered twice");
@@ -226,6 +248,8 @@ proptest! {
         when_busy in prop::sample::select(vec![WhenBusy::Queue, WhenBusy::Buffer, WhenBusy::Steer]),
         cares in any::<bool>(),
         fresh in any::<bool>(),
+        compacts in any::<bool>(),
+        first_words in any::<bool>(),
     ) {
         let start = if eager { StartMode::Eager } else { StartMode::WhenNeeded };
         let watermark = cares.then_some(Watermark::Tokens(100));
@@ -237,6 +261,8 @@ proptest! {
             when_busy,
             watermark,
             on_crash,
+            compacts,
+            first_words,
             ..AgentOptions::default()
         };
         let mut world = World::new(options);
@@ -262,11 +288,15 @@ proptest! {
             one_turn(&mut world, MessageId(id), if word == 0 { 99 } else { 100 });
             assert!(!due || world.orders.0 == 2, "not tried again: {:?}", world.agent);
             match (word, world.alive) {
-                (1, _) => world.give(Input::Runtime(RuntimeInput::Shortened)),
-                (2..6, _) => world.give(Input::Runtime(RuntimeInput::NotShortened)),
+                (1, Some((generation, _))) => {
+                    world.give(Input::Runtime(RuntimeInput::Compacted { generation }));
+                }
+                (2..6, Some((generation, _))) => {
+                    world.give(Input::Runtime(RuntimeInput::NotCompacted { generation }));
+                }
                 (6, Some((generation, _))) => {
-                    let cause = Cause::Theirs;
-                    world.give(Input::Runtime(RuntimeInput::Exited { generation, cause }));
+                    let by = EndedBy::Itself;
+                    world.give(Input::Runtime(RuntimeInput::Exited { generation, by }));
                 }
                 _ => {}
             }

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::*;
 use crate::{answer::Settlement, message::MessageState};
 
+mod obey;
+
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) turn: TurnId,
@@ -50,8 +52,33 @@ pub(super) struct World {
     pub(super) noted: bool,
     /// The last turn for notes.
     notes: Option<TurnId>,
-    /// How often the shortening was asked for since, and whether that failed since the last time.
+    /// How often the watermark had the context compacted since, and whether that failed since the
+    /// last time.
     pub(super) orders: (u32, bool),
+    between: Between,
+}
+
+/// What is owed to the session between turns, and what became of a prompt that did not fit.
+#[derive(Debug, Default)]
+pub(super) struct Between {
+    /// A person wants it.
+    clear: bool,
+    compact: bool,
+    model: bool,
+    /// A turn failed because its prompt did not fit.
+    failed: bool,
+    /// The open turn's prompt did not fit.
+    over: bool,
+    /// The context is made shorter for it.
+    compacting: bool,
+    /// That was done before.
+    again: bool,
+}
+
+impl Between {
+    fn is_owed(&self) -> bool {
+        self.clear || self.compact || self.model
+    }
 }
 
 impl World {
@@ -81,6 +108,7 @@ impl World {
             noted: false,
             notes: None,
             orders: (0, false),
+            between: Between::default(),
         }
     }
 
@@ -161,7 +189,12 @@ impl World {
                     open.messages.retain(|id| !messages.contains(id));
                 }
             }
-            Input::Emptied => (self.above, self.noted) = (false, false),
+            Input::Change(ContextChange::Clear) => {
+                (self.above, self.noted) = (false, false);
+                (self.between.clear, self.between.compact) = (true, false);
+            }
+            Input::Change(ContextChange::Compact) => self.between.compact |= !self.between.clear,
+            Input::ModelChosen(_) => self.between.model = self.alive.is_some(),
             Input::Message(_)
             | Input::Cancelled { .. }
             | Input::TakeFailed { .. }
@@ -175,6 +208,7 @@ impl World {
         }
     }
 
+    #[allow(clippy::too_many_lines, reason = "a line or a few for each report")]
     fn note_report(&mut self, report: &RuntimeInput) {
         match report {
             RuntimeInput::Ready { generation } => {
@@ -199,10 +233,10 @@ impl World {
                     }
                 }
             }
-            RuntimeInput::Exited { generation, cause } => {
+            RuntimeInput::Exited { generation, by } => {
                 if self.alive.is_some_and(|(alive, _)| alive == *generation) {
                     self.alive = None;
-                    if *cause == Cause::Theirs && !self.interrupting {
+                    if *by == EndedBy::Itself && !self.interrupting {
                         self.died();
                     }
                 }
@@ -222,10 +256,21 @@ impl World {
                 self.above = *tokens >= 100;
                 self.noted &= self.above;
             }
-            RuntimeInput::Shortened => (self.above, self.noted) = (false, false),
-            RuntimeInput::NotShortened => self.orders.1 = true,
+            RuntimeInput::Compacted { generation } if self.is_alive(*generation) => {
+                (self.above, self.noted) = (false, false);
+            }
+            RuntimeInput::NotCompacted { generation } if self.is_alive(*generation) => {
+                self.orders.1 = true;
+            }
+            RuntimeInput::Finished { turn, how: Finish::Overflow } => {
+                self.between.over |= self.is_recorded(*turn);
+            }
             RuntimeInput::Started { .. }
             | RuntimeInput::Primes { .. }
+            | RuntimeInput::Can { .. }
+            | RuntimeInput::Compacted { .. }
+            | RuntimeInput::NotCompacted { .. }
+            | RuntimeInput::Unusable { .. }
             | RuntimeInput::Finished { .. }
             | RuntimeInput::NeedsLogin { .. }
             | RuntimeInput::LoggedIn { .. } => {}
@@ -255,120 +300,6 @@ impl World {
         *state = to;
     }
 
-    fn obey(&mut self, effect: Effect, deadline: Option<Now>) {
-        assert!(!self.drained, "{effect:?} after Drained");
-        match effect {
-            Effect::StartRuntime { generation, .. } => {
-                assert!(self.alive.is_none() && generation.0 > self.lives, "two runtimes");
-                assert!(!self.parked && !self.draining && !self.degraded && !self.paused);
-                self.lives = generation.0;
-                self.alive = Some((generation, false));
-                self.orders.1 = true;
-            }
-            Effect::KillRuntime { generation } => {
-                assert_eq!(self.alive.map(|(alive, _)| alive), Some(generation));
-                self.alive = None;
-            }
-            Effect::Take { turn, messages } => {
-                assert!(self.open.is_none(), "two open turns");
-                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
-                let feeds = !messages.is_empty();
-                assert!(!feeds || !(self.paused || self.degraded || self.draining), "fed");
-                let messages = messages.into_iter().collect();
-                self.interrupting = false;
-                self.open = Some(Open { turn, messages, recorded: false, last_sign: self.now });
-            }
-            Effect::Join { turn, messages } | Effect::Steer { turn, messages } => {
-                let Some(open) = &mut self.open else { panic!("no turn") };
-                assert!(open.turn == turn && open.recorded);
-                for id in &messages {
-                    assert!(open.messages.insert(*id), "{id} is in the turn already");
-                }
-                for id in messages {
-                    // It may wait no more, or the store cannot write.
-                    match self.rows.get_mut(&id) {
-                        Some((state @ MessageState::Accepted, _)) if !self.degraded => {
-                            *state = MessageState::InTurn;
-                        }
-                        Some(_) | None => {
-                            self.refused.insert((turn, id));
-                        }
-                    }
-                }
-            }
-            Effect::SendSteer { turn, messages } => {
-                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
-                assert!(self.is_recorded(turn) && !self.interrupting);
-                let open = self.open.as_ref().map(|open| &open.messages);
-                assert!(open.is_some_and(|open| messages.iter().all(|id| open.contains(id))));
-            }
-            Effect::AdoptTurn { turn, .. } => assert!(self.is_taking(turn)),
-            Effect::SendPrompt { turn } => {
-                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
-                assert!(self.is_recorded(turn), "T1 comes first");
-            }
-            Effect::AskNotes { turn } => {
-                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
-                assert!(self.is_recorded(turn), "T1 comes first");
-            }
-            Effect::Notice(Notice::WatermarkPassed { turn, .. }) => {
-                assert!(self.above && !self.noted, "asked twice for one passage ({turn})");
-                (self.noted, self.notes) = (true, Some(turn));
-            }
-            Effect::Shorten => {
-                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
-                assert!(self.noted && self.open.is_none() && !self.draining);
-                let (before, failed) = self.orders;
-                assert!(before == 0 || (before == 1 && failed), "again after {:?}", self.orders);
-                self.orders = (before + 1, false);
-            }
-            Effect::SendInterrupt { turn } => {
-                assert!(self.is_recorded(turn));
-                assert!(!self.interrupting, "interrupted twice");
-                self.interrupting = true;
-            }
-            Effect::AskHuman { turn, request } => {
-                assert!(self.open.as_ref().is_some_and(|open| open.turn == turn));
-                assert!(self.asked.insert((turn, request)), "asked twice");
-            }
-            Effect::Decide { turn, request, decision } => {
-                let waited = self.asked.remove(&(turn, request));
-                assert!(waited || decision == Decision::Deny, "allowed what was not asked");
-            }
-            Effect::ApprovalTakenBack { turn, request } => {
-                assert!(self.asked.remove(&(turn, request)), "nobody was asked");
-            }
-            Effect::WithdrawApprovals { turn, requests } => {
-                assert!(!requests.is_empty());
-                for request in requests {
-                    assert!(self.asked.remove(&(turn, request)), "settled twice");
-                }
-            }
-            Effect::EndTurn { turn, outcome, settle } => {
-                self.proven.1 |= self.alive.is_some()
-                    && settle.iter().any(|one| one.state != MessageState::Accepted);
-                self.end(turn, &outcome, &settle);
-            }
-            Effect::Rescan => self.rescan = true,
-            Effect::MissedDeadline { deadline: which, turn } => {
-                self.missed(which, turn, deadline);
-            }
-            Effect::Parked { suspects, .. } => {
-                assert!(self.open.is_none() && self.alive.is_none());
-                assert!(self.recent_deaths() >= 3, "parked after {:?}", self.deaths);
-                self.parked = true;
-                let [found, known] = &mut self.suspects;
-                *found = if suspects.is_empty() { known.clone() } else { suspects };
-            }
-            Effect::Notice(_) => {}
-            Effect::Drained => {
-                assert!(self.draining && self.open.is_none(), "drained inside a turn");
-                assert!(self.alive.is_none(), "drained beside a runtime");
-                self.drained = true;
-            }
-        }
-    }
-
     fn died(&mut self) {
         let view = self.agent.view();
         let given = matches!(view.phase, PhaseName::Prompting | PhaseName::Working);
@@ -376,6 +307,16 @@ impl World {
         if !given || !view.messages.iter().any(|id| known.contains(id)) {
             self.deaths.push_back(self.now);
         }
+    }
+
+    fn is_alive(&self, generation: Generation) -> bool {
+        self.alive.is_some_and(|(alive, _)| alive == generation)
+    }
+
+    /// What people asked of a session in which no turn is open is done.
+    pub(super) fn owes_nothing_between_turns(&self) {
+        let idle = self.alive.is_some_and(|(_, ready)| ready) && self.open.is_none();
+        assert!(!idle || !self.between.is_owed(), "{:?}", self.between);
     }
 
     fn recent_deaths(&self) -> usize {

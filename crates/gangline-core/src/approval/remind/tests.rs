@@ -52,11 +52,11 @@ fn an_owner_is_not_told_of_what_is_on_the_screen_nor_by_many_lines_after_a_night
         (0, Owner::Here, Before::Never, true),
         (0, Owner::Away, Before::Never, true),
         (1, Owner::InRoom, Before::Never, true),
-        (1, Owner::InRoom, Before::Told, true),
+        (1, Owner::InRoom, Before::Notified, true),
         (1, Owner::Away, Before::Never, true),
-        (1, Owner::Away, Before::Told, false),
-        (9, Owner::Away, Before::Told, false),
-        (9, Owner::Here, Before::Told, true),
+        (1, Owner::Away, Before::Notified, false),
+        (9, Owner::Away, Before::Notified, false),
+        (9, Owner::Here, Before::Notified, true),
     ] {
         assert_eq!(is_due(round, owner, before), due, "{round} {owner:?} {before:?}");
     }

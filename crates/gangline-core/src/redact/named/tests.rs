@@ -57,6 +57,7 @@ fn what_is_only_a_name_a_call_or_a_placeholder_is_left_alone() {
         "https://user:${PASS}@host",
         "https://user:****@host",
         "PWD=/home/ori",
+        "password:required",
         "OLDPWD=/home/ori",
         "pwd=~/proj",
         "max_tokens=4096",

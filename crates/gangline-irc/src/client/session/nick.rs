@@ -96,7 +96,7 @@ impl Session {
         self.nick.ask_at = Some(now + self.config.timing.regain_every);
     }
 
-    /// A number that refuses a nick. After registration it only answers our own repeated wish.
+    /// A number that refuses a nick. After registration it only answers our own repeated request.
     pub(super) fn nick_refused(&mut self, number: u16, message: &Message) {
         let words = message.params.last().cloned().unwrap_or_default();
         match self.phase {

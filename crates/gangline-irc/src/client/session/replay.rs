@@ -67,7 +67,7 @@ impl Replays {
 }
 
 impl Session {
-    /// Answers the caller's wish for what is after the cursor.
+    /// Answers the caller's request for what is after the cursor.
     pub(super) fn shown(&mut self, target: Target, after: Option<&Cursor>) {
         let page = self.replays.kept.get_mut(target.folded()).and_then(|replay| {
             let again = replay.told && replay.newest.as_ref() == after;

@@ -8,8 +8,8 @@ use gangline_core::{Target, Tier};
 use super::{super::state::State, Call, chathistory, join};
 use crate::server::{
     flight::Job,
+    history_reply::{HistoryReply, LINES_MAX, SEARCH_PAGE, What},
     store::{Bound, Conversation, HistoryQuery, Range},
-    telling::{LINES_MAX, SEARCH_PAGE, Telling, What},
 };
 
 /// The lines of SINCE when none are asked for.
@@ -29,16 +29,20 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
     let (Some(target), Some(_)) = (call.word(1).map(str::to_owned), call.message.at(2)) else {
         return super::need_more(state, call);
     };
-    match telling(state, call, (&verb, &target)) {
-        Ok(telling) => {
+    match history_reply(state, call, (&verb, &target)) {
+        Ok(wanted) => {
             let asker = call.asker(state);
-            state.flights.push(Job::Tell { asker, telling: Box::new(telling) });
+            state.flights.push(Job::HistoryReply { asker, wanted: Box::new(wanted) });
         }
         Err((code, text)) => state.fail(call.id, &["HISTORY", code, &verb, &target], text),
     }
 }
 
-fn telling(state: &State, call: &Call, (verb, target): (&str, &str)) -> Result<Telling, Wrong> {
+fn history_reply(
+    state: &State,
+    call: &Call,
+    (verb, target): (&str, &str),
+) -> Result<HistoryReply, Wrong> {
     let conversation = conversation(state, call, target)?;
     let word = call.message.at(2).unwrap_or_default();
     let query = |range, limit| HistoryQuery { conversation, range, limit };
@@ -58,7 +62,7 @@ fn telling(state: &State, call: &Call, (verb, target): (&str, &str)) -> Result<T
             (query(Range::After(after), limit), What::Since { cursor: cursor.to_owned() })
         }
     };
-    Ok(Telling { target: target.to_owned(), query, what })
+    Ok(HistoryReply { target: target.to_owned(), query, what })
 }
 
 fn conversation(state: &State, call: &Call, target: &str) -> Result<Conversation, Wrong> {

@@ -115,10 +115,10 @@ fn enter(state: &mut State, id: ClientId, name: &ChannelName) {
     let nick = gangline_core::name::fold(client.name());
     client.channels.insert(name.folded().to_owned());
     let kept = state.modes.get(name.folded());
-    let keeper = kept.is_some_and(|kept| kept.by == client.party());
+    let keeps_room = kept.is_some_and(|kept| kept.by == client.party());
     let op = match client.tier() {
         Tier::Owner => true,
-        Tier::Member => !closed && (keeper || (guests_only && kept.is_none())),
+        Tier::Member => !closed && (keeps_room || (guests_only && kept.is_none())),
         Tier::Agent | Tier::Stranger => false,
     };
     let modes = kept.map(Modes::kept).unwrap_or_default();

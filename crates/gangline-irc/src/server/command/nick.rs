@@ -61,8 +61,8 @@ fn change(state: &mut State, id: ClientId, nick: Nick) {
     state.send_all(ids, &Outgoing::happened(&event, false));
     state.keep_event(state.rooms_of(id), event);
     if old != nick {
-        state.tell_monitors(&old, None);
-        state.tell_monitors(&nick, Some(&source));
+        state.notify_monitors(&old, None);
+        state.notify_monitors(&nick, Some(&source));
     }
     state.note_last_nick(id);
     if old != nick && state.client(id).is_some_and(|client| client.account().is_none()) {

@@ -55,11 +55,11 @@ pub(in crate::server) fn found(
     redaction: Redaction,
     found: Result<Option<StoredLine>, HistoryError>,
 ) {
-    let verdict = match found {
+    let outcome = match found {
         Err(error) => Err(failed(&redaction, &error)),
         Ok(line) => judge(state, asker.id, &redaction, line),
     };
-    match verdict {
+    match outcome {
         Ok(line) => state.flights.push_next(Job::Redact { asker, redaction, line: line.into() }),
         Err((code, text)) => {
             refuse(state, &asker, &redaction, (code, &text));

@@ -66,7 +66,7 @@ pub(super) fn run(state: &mut State, call: &Call) {
                 state.send_capable([to], Caps::TAGS, &line);
             } else if client_has_tags {
                 // What comes to oneself is no answer to the request; only the echo is.
-                state.tell_marked(id, &line, Mark::default());
+                state.send_marked(id, &line, Mark::default());
             }
         }
     } else {

@@ -76,22 +76,22 @@ fn lines_beyond_the_bound_are_read_together_and_none_too_early() {
 fn a_mark_belongs_to_a_party_and_its_nick_and_only_moves_forward() {
     let mut marks = ReadMarks::default();
     let at = UnixMicros(1);
-    let (desk, phone) = (owner("desk"), owner("phone"));
-    assert_eq!(marks.set(&desk, ("#a", 5), at).len(), 1);
-    assert_eq!(marks.set(&desk, ("#a", 5), at), []);
-    assert_eq!(marks.set(&desk, ("#a", 4), at), []);
-    assert_eq!(marks.get(&desk, "#a"), Some(5));
+    let (laptop, phone) = (owner("laptop"), owner("phone"));
+    assert_eq!(marks.set(&laptop, ("#a", 5), at).len(), 1);
+    assert_eq!(marks.set(&laptop, ("#a", 5), at), []);
+    assert_eq!(marks.set(&laptop, ("#a", 4), at), []);
+    assert_eq!(marks.get(&laptop, "#a"), Some(5));
     assert_eq!(marks.get(&phone, "#a"), Some(5), "the same person under another nick");
-    assert_eq!(marks.get(&desk, PRIVATE), None);
+    assert_eq!(marks.get(&laptop, PRIVATE), None);
     marks.set(&phone, ("#a", 9), at);
-    assert_eq!((marks.get(&desk, "#a"), marks.get(&owner("new"), "#a")), (Some(5), Some(9)));
-    let member = reader(Party::Member("desk".to_owned()), "desk");
+    assert_eq!((marks.get(&laptop, "#a"), marks.get(&owner("new"), "#a")), (Some(5), Some(9)));
+    let member = reader(Party::Member("laptop".to_owned()), "laptop");
     assert_eq!(marks.get(&member, "#a"), None);
-    let other = reader(Party::Account("owner2".to_owned()), "desk");
+    let other = reader(Party::Account("owner2".to_owned()), "laptop");
     assert_eq!(marks.get(&other, "#a"), None);
-    let gone = marks.forget(&desk, at);
+    let gone = marks.forget(&laptop, at);
     assert_eq!(gone.iter().map(|mark| mark.seq).collect::<Vec<_>>(), [None]);
-    assert_eq!(marks.get(&desk, "#a"), Some(9));
+    assert_eq!(marks.get(&laptop, "#a"), Some(9));
 }
 
 #[test]

@@ -27,8 +27,9 @@ fn a_later_mark_of_a_reader_and_place_replaces_the_earlier_one() {
         mark("phone", "#room", Some(8), 2_000),
     ];
     assert_eq!(marks.iter().cloned().collect::<Vec<_>>(), left);
+    assert_eq!(marks.ages.len(), left.len());
     assert_eq!(marks.take(), left);
-    assert!(marks.is_empty());
+    assert!(marks.is_empty() && marks.ages.is_empty());
 }
 
 #[test]

@@ -395,12 +395,12 @@ async fn guests_leave_a_room_that_a_change_of_the_configuration_closes() {
     let mut eve = guest(&room, "eve").await;
     eve.send("JOIN #other").await;
     eve.until("366").await;
-    let put_out = async |eve: &mut Peer, access: Access| {
+    let turn_out = async |eve: &mut Peer, access: Access| {
         room.access.send_replace(Arc::new(access));
         let kick = eve.until("KICK").await;
         assert_eq!(kick.params, ["#Room", "eve", "This room is no longer open to guests"]);
     };
-    put_out(&mut eve, closed(Some(rule(Some("one"), false)))).await;
+    turn_out(&mut eve, closed(Some(rule(Some("one"), false)))).await;
     eve.send("JOIN #room").await;
     eve.until("475").await;
     eve.send("JOIN #room one").await;
@@ -411,10 +411,10 @@ async fn guests_leave_a_room_that_a_change_of_the_configuration_closes() {
     room.access.send_replace(Arc::new(access));
     ann.send("PRIVMSG #room :for all").await;
     assert_eq!(eve.until("PRIVMSG").await.params[1], "for all");
-    put_out(&mut eve, closed(Some(rule(Some("two"), false)))).await;
+    turn_out(&mut eve, closed(Some(rule(Some("two"), false)))).await;
     eve.send("JOIN #room two").await;
     eve.until("366").await;
-    put_out(&mut eve, closed(Some(rule(Some("two"), true)))).await;
+    turn_out(&mut eve, closed(Some(rule(Some("two"), true)))).await;
     room.access.send_replace(Arc::new(closed(None)));
     eve.join("#room").await;
     eve.caught_up().await;

@@ -163,12 +163,12 @@ async fn a_member_who_has_left_finds_the_answer_in_the_conversation() {
 async fn every_session_of_the_account_hears_the_answer_under_its_own_nick() {
     let room = strangers().await;
     let mut ada = room.account("spark-ada", "spark-ada").await;
-    let mut desk = room.account("desk", "owner").await;
-    let question = asks(&mut desk, &mut ada, "report").await;
+    let mut laptop = room.account("laptop", "owner").await;
+    let question = asks(&mut laptop, &mut ada, "report").await;
     let mut phone = room.account("phone", "owner").await;
-    let echo = answers(&mut ada, ("desk", &question), ("k.1", "all well")).await;
-    assert_eq!(echo.params[0], "desk");
-    assert_eq!(heard(&mut desk).await, ["desk all well"]);
+    let echo = answers(&mut ada, ("laptop", &question), ("k.1", "all well")).await;
+    assert_eq!(echo.params[0], "laptop");
+    assert_eq!(heard(&mut laptop).await, ["laptop all well"]);
     let lines = phone.caught_up().await;
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert_eq!(lines[0].params, ["phone", "all well"]);

@@ -6,8 +6,8 @@ use super::{Call, Calls, News, input};
 use crate::acp::update::patch;
 
 /// What is told, as short lines.
-fn told(calls: &mut Calls, body: &Value) -> Vec<String> {
-    calls.told(patch(body).unwrap()).iter().map(line).collect()
+fn update(calls: &mut Calls, body: &Value) -> Vec<String> {
+    calls.update(patch(body).unwrap()).iter().map(line).collect()
 }
 
 fn line(news: &News) -> String {
@@ -22,16 +22,16 @@ fn a_call_whose_arguments_come_later_is_told_with_them() {
     let mut calls = Calls::default();
     let begun = json!({"toolCallId": "c", "title": "bash", "kind": "execute", "status": "pending",
         "rawInput": {"cwd": "/w"}});
-    assert_eq!(told(&mut calls, &begun), [""; 0]);
+    assert_eq!(update(&mut calls, &begun), [""; 0]);
     let runs = json!({"toolCallId": "c", "title": "echo hi", "status": "in_progress",
         "rawInput": {"command": "echo hi", "cwd": "/w"}});
-    assert_eq!(told(&mut calls, &runs), [r#"wants bash {"command":"echo hi","cwd":"/w"}"#]);
-    assert_eq!(told(&mut calls, &runs), [""; 0]);
+    assert_eq!(update(&mut calls, &runs), [r#"wants bash {"command":"echo hi","cwd":"/w"}"#]);
+    assert_eq!(update(&mut calls, &runs), [""; 0]);
     let content = json!([{"type": "content", "content": {"type": "text", "text": "hi\n"}}]);
     let over = json!({"toolCallId": "c", "status": "completed", "content": content,
         "rawOutput": {"output": "raw"}});
-    assert_eq!(told(&mut calls, &over), ["over false hi\n"]);
-    assert_eq!(told(&mut calls, &over), [""; 0]);
+    assert_eq!(update(&mut calls, &over), ["over false hi\n"]);
+    assert_eq!(update(&mut calls, &over), [""; 0]);
 }
 
 #[test]
@@ -40,14 +40,14 @@ fn an_update_may_come_before_its_call_and_after_its_end() {
     let first = json!({"toolCallId": "c", "title": "run_commands: x", "kind": "execute",
         "status": "pending", "rawInput": {"commands": ["x", "y"]}});
     let wants = r#"wants run_commands: x {"command":"x; y","commands":["x","y"]}"#;
-    assert_eq!(told(&mut calls, &first), [wants]);
+    assert_eq!(update(&mut calls, &first), [wants]);
     let (_, news) = calls.asked(&patch(&first).unwrap());
     assert_eq!(news, []);
     let failed = json!({"toolCallId": "c", "status": "failed"});
-    assert_eq!(told(&mut calls, &failed), ["over true "]);
-    assert_eq!(told(&mut calls, &first), [""; 0]);
+    assert_eq!(update(&mut calls, &failed), ["over true "]);
+    assert_eq!(update(&mut calls, &first), [""; 0]);
     let again = json!({"toolCallId": "c", "status": "failed", "rawOutput": "why"});
-    assert_eq!(told(&mut calls, &again), [""; 0]);
+    assert_eq!(update(&mut calls, &again), [""; 0]);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_question_may_be_the_only_word_of_a_call() {
     );
     // An end without any word before it.
     let only = json!({"toolCallId": "d", "title": "t", "status": "completed", "rawOutput": [1]});
-    assert_eq!(told(&mut calls, &only), ["wants t {}", "over false [1]"]);
+    assert_eq!(update(&mut calls, &only), ["wants t {}", "over false [1]"]);
 }
 
 #[test]
@@ -76,12 +76,12 @@ fn results_are_found_wherever_they_stand_and_cut() {
     ] {
         let mut calls = Calls::default();
         let body = json!({"toolCallId": "c", "status": "completed", "rawOutput": output});
-        assert_eq!(told(&mut calls, &body)[1], format!("over false {text}"));
+        assert_eq!(update(&mut calls, &body)[1], format!("over false {text}"));
     }
     let mut calls = Calls::default();
     let long = "ä".repeat(400_000);
     let body = json!({"toolCallId": "c", "status": "completed", "rawOutput": long});
-    let result = told(&mut calls, &body).remove(1);
+    let result = update(&mut calls, &body).remove(1);
     assert!(result.len() < 263_000 && result.ends_with("ä […]"));
 }
 
@@ -102,7 +102,7 @@ fn a_question_is_about_its_own_arguments() {
     let mut calls = Calls::default();
     let harmless = json!({"toolCallId": "c", "title": "t", "kind": "read",
         "rawInput": {"command": "ls", "cwd": "/w"}});
-    told(&mut calls, &harmless);
+    update(&mut calls, &harmless);
     let asked = json!({"toolCallId": "c", "kind": "execute", "rawInput": {"command": "rm"}});
     let (call, _) = calls.asked(&patch(&asked).unwrap());
     assert_eq!(
@@ -125,20 +125,20 @@ fn an_id_that_is_used_again_is_another_call() {
     let mut calls = Calls::default();
     let read = json!({"toolCallId": "0", "title": "docs_find", "kind": "read",
         "status": "completed", "rawInput": {"path": "a"}});
-    told(&mut calls, &read);
+    update(&mut calls, &read);
     let asked = json!({"toolCallId": "0", "rawInput": {"command": "rm"}});
     let (call, news) = calls.asked(&patch(&asked).unwrap());
     assert_eq!((call.kind.as_str(), call.first_title.as_str()), ("", ""));
     assert_eq!(news.iter().map(line).collect::<Vec<_>>(), [r#"wants  {"command":"rm"}"#]);
     let over = json!({"toolCallId": "0", "status": "completed", "rawOutput": "gone"});
-    assert_eq!(told(&mut calls, &over), ["over false gone"]);
+    assert_eq!(update(&mut calls, &over), ["over false gone"]);
 }
 
 /// What a person sees of a question without arguments, and the kind that the rules go by.
 fn asked(announced: &[Value], question: &Value) -> (String, Value) {
     let mut calls = Calls::default();
     for body in announced {
-        told(&mut calls, body);
+        update(&mut calls, body);
     }
     let (call, _) = calls.asked(&patch(question).unwrap());
     (call.kind.clone(), input(&call))
@@ -234,9 +234,9 @@ fn unasked(steps: &[(&str, &str)]) -> Vec<String> {
             json!({"toolCallId": id, "title": "t", "kind": "execute", "rawInput": {"command": id}});
         let news = match *step {
             "ask" => calls.asked(&patch(&body).unwrap()).1,
-            "call" => calls.told(patch(&body).unwrap()),
+            "call" => calls.update(patch(&body).unwrap()),
             "ask blindly" => calls.asked(&patch(&json!({"toolCallId": id})).unwrap()).1,
-            status => calls.told(patch(&json!({"toolCallId": id, "status": status})).unwrap()),
+            status => calls.update(patch(&json!({"toolCallId": id, "status": status})).unwrap()),
         };
         for news in news {
             if let News::Over { call, unasked: Some(_), .. } = news {

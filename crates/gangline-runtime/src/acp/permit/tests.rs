@@ -1,6 +1,6 @@
 //! Names and rules.
 
-use gangline_core::permission::Verdict;
+use gangline_core::permission::Permit;
 
 use super::Gate;
 use crate::{
@@ -61,30 +61,30 @@ fn a_tool_has_one_name_whatever_the_program_calls_it() {
 /// C5: each mode decides as it does for every other backend.
 #[test]
 fn modes_decide_by_name() {
-    let deny = |verdict: &Verdict| matches!(verdict, Verdict::Deny(_));
+    let deny = |permit: &Permit| matches!(permit, Permit::Deny(_));
     let ask = gate(Permissions::Ask, &["Bash"]);
-    assert_eq!(ask.verdict(&call("execute", "x")), Verdict::Ask);
-    assert_eq!(ask.verdict(&call("read", "x")), Verdict::Ask, "it names no file");
+    assert_eq!(ask.permit(&call("execute", "x")), Permit::Ask);
+    assert_eq!(ask.permit(&call("read", "x")), Permit::Ask, "it names no file");
     let mut read = call("read", "x");
     read.places = vec!["/w/x".to_owned()];
-    assert_eq!(ask.verdict(&read), Verdict::Allow);
+    assert_eq!(ask.permit(&read), Permit::Allow);
     read.input = serde_json::json!({"filePath": "/etc/hosts"});
-    assert_eq!(ask.verdict(&read), Verdict::Ask);
-    assert_eq!(ask.verdict(&call("fetch", "x")), Verdict::Ask);
-    assert_eq!(ask.verdict(&call("other", "Read")), Verdict::Ask);
-    assert_eq!(ask.verdict(&call("other", "gangline_send")), Verdict::Allow);
-    assert_eq!(ask.verdict(&call("other", "docs_find")), Verdict::Allow);
-    assert_eq!(ask.verdict(&call("other", "docs_drop")), Verdict::Ask);
-    assert_eq!(ask.verdict(&call("other", "all_whatever")), Verdict::Allow);
+    assert_eq!(ask.permit(&read), Permit::Ask);
+    assert_eq!(ask.permit(&call("fetch", "x")), Permit::Ask);
+    assert_eq!(ask.permit(&call("other", "Read")), Permit::Ask);
+    assert_eq!(ask.permit(&call("other", "gangline_send")), Permit::Allow);
+    assert_eq!(ask.permit(&call("other", "docs_find")), Permit::Allow);
+    assert_eq!(ask.permit(&call("other", "docs_drop")), Permit::Ask);
+    assert_eq!(ask.permit(&call("other", "all_whatever")), Permit::Allow);
     let list = gate(Permissions::Allowlist, &["Bash", "mcp__docs__d*"]);
-    assert_eq!(list.verdict(&call("execute", "x")), Verdict::Allow);
-    assert!(deny(&list.verdict(&call("read", "x"))));
-    assert_eq!(list.verdict(&call("other", "docs_drop")), Verdict::Allow);
+    assert_eq!(list.permit(&call("execute", "x")), Permit::Allow);
+    assert!(deny(&list.permit(&call("read", "x"))));
+    assert_eq!(list.permit(&call("other", "docs_drop")), Permit::Allow);
     let usual = gate(Permissions::Allowlist, &["Edit"]);
-    assert_eq!(usual.verdict(&call("edit", "x")), Verdict::Allow);
-    assert!(deny(&usual.verdict(&call("fetch", "x"))));
+    assert_eq!(usual.permit(&call("edit", "x")), Permit::Allow);
+    assert!(deny(&usual.permit(&call("fetch", "x"))));
     let bypass = gate(Permissions::Bypass, &[]);
-    assert_eq!(bypass.verdict(&call("fetch", "x")), Verdict::Allow);
+    assert_eq!(bypass.permit(&call("fetch", "x")), Permit::Allow);
 }
 
 /// C5: the daemon's own tools need no permission, and a plain `send` is not the daemon's.
@@ -93,7 +93,7 @@ fn a_title_alone_makes_no_tool_the_daemons() {
     let gate = gate(Permissions::Ask, &[]);
     for title in ["send", "Send (mail)", "no_reply", "mcp__hyperhive__send"] {
         let call = call("other", title);
-        assert_eq!(gate.verdict(&call), Verdict::Ask, "{title}");
+        assert_eq!(gate.permit(&call), Permit::Ask, "{title}");
         assert!(!["send", "no_reply"].contains(&&*gate.name(&call)), "{title}");
     }
 }
@@ -112,14 +112,14 @@ fn a_key_that_begins_like_another_has_its_own_permissions() {
     options.tools = std::sync::Arc::new(Only("send"));
     options.mcp_servers = vec![server("docs", &["*"]), server("docs-in", &[]), server("mcp", &[])];
     let gate = Gate::new(&options);
-    for (title, name, verdict) in [
-        ("docs_find", "mcp__docs__find", Verdict::Allow),
-        ("docs-in_drop", "mcp__docs-in__drop", Verdict::Ask),
-        ("mcp_docs-in_drop", "mcp__docs-in__drop", Verdict::Ask),
-        ("mcp_gangline_send", "mcp__mcp__gangline_send", Verdict::Ask),
-        ("gangline_send", "send", Verdict::Allow),
+    for (title, name, permit) in [
+        ("docs_find", "mcp__docs__find", Permit::Allow),
+        ("docs-in_drop", "mcp__docs-in__drop", Permit::Ask),
+        ("mcp_docs-in_drop", "mcp__docs-in__drop", Permit::Ask),
+        ("mcp_gangline_send", "mcp__mcp__gangline_send", Permit::Ask),
+        ("gangline_send", "send", Permit::Allow),
     ] {
         let call = call("other", title);
-        assert_eq!((gate.name(&call).as_str(), gate.verdict(&call)), (name, verdict), "{title}");
+        assert_eq!((gate.name(&call).as_str(), gate.permit(&call)), (name, permit), "{title}");
     }
 }

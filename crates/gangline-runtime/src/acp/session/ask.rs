@@ -8,7 +8,7 @@ use super::{
     state::{Ask, Choosable},
 };
 use crate::{
-    Answer, ApprovalAsk, RuntimeEvent, Verdict,
+    Answer, ApprovalAsk, ApprovalReply, RuntimeEvent,
     acp::{calls, update, wire},
 };
 
@@ -25,12 +25,12 @@ impl Session {
         self.accepted();
         self.flush();
         let (call, news) = self.calls.asked(&patch);
-        self.tell_calls(news);
+        self.report_calls(news);
         let name = self.setup.gate.name(&call);
-        match self.setup.gate.verdict(&call) {
-            permission::Verdict::Allow => self.allow(&ask),
-            permission::Verdict::Deny(reason) => self.deny(&ask, reason),
-            permission::Verdict::Ask => {
+        match self.setup.gate.permit(&call) {
+            permission::Permit::Allow => self.allow(&ask),
+            permission::Permit::Deny(reason) => self.deny(&ask, reason),
+            permission::Permit::Ask => {
                 // Numbers of the program begin anew with each process; this name is not met again.
                 let request = uuid::Uuid::new_v4().to_string();
                 let input = calls::input(&call);
@@ -46,9 +46,9 @@ impl Session {
         }
     }
 
-    pub(super) fn answer_ask(&mut self, verdict: &Verdict) {
-        let Some(ask) = self.asks.remove(&verdict.request) else { return };
-        match &verdict.answer {
+    pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
+        let Some(ask) = self.asks.remove(&reply.request) else { return };
+        match &reply.answer {
             Answer::Allow => self.allow(&ask),
             Answer::Deny { reason } => self.deny(&ask, reason.clone()),
         }

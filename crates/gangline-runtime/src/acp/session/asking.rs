@@ -9,7 +9,7 @@ use super::{
 };
 use crate::acp::{
     modes::{Modes, Standing},
-    update, verdict,
+    turn_result, update,
     wire::Refusal,
 };
 
@@ -123,7 +123,7 @@ impl Session {
             Err(_) if by_choice && self.asking.modes.is_some() => {
                 return self.set_mode(None, to, when);
             }
-            Err(refusal) => self.does_not_ask(&to, &verdict::one_line(&refusal.words())),
+            Err(refusal) => self.does_not_ask(&to, &turn_result::one_line(&refusal.words())),
         }
         match when {
             When::AtTheStart => self.choose_model(),
@@ -156,7 +156,7 @@ impl Session {
         self.asking.given_up = true;
         let (name, word) = (self.setup.recipe.name, self.setup.gate.mode());
         let offered: Vec<&str> = modes.offered.iter().map(|mode| mode.id.as_str()).collect();
-        let (current, offered) = (&modes.current, verdict::one_line(&offered.join(", ")));
+        let (current, offered) = (&modes.current, turn_result::one_line(&offered.join(", ")));
         self.notice(format!(
             "`permissions: {word}` may not hold: {name} is in its mode `{current}`, and none of its \
              modes ({offered}) is known to ask before tools run"

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    Act, Session,
+    Action, Session,
     state::{Sent, Stage},
 };
-use crate::acp::{recipe::Guard, update, verdict, wire::Refusal};
+use crate::acp::{recipe::Guard, turn_result, update, wire::Refusal};
 
 impl Session {
     /// Sets back whatever would let tools run unasked; then the mode.
@@ -61,21 +61,21 @@ impl Session {
                     }
                 }
             }
-            Err(refusal) => self.unguarded(&verdict::one_line(&refusal.words())),
+            Err(refusal) => self.unguarded(&turn_result::one_line(&refusal.words())),
         }
     }
 
     fn unguarded(&mut self, why: &str) {
         let name = self.setup.recipe.name;
         self.notice(format!("{name} lets tools run unasked, and cannot be told not to: {why}"));
-        self.out.push(Act::GiveUp);
+        self.out.push(Action::GiveUp);
     }
 
     /// A program that cannot be made to ask is not used.
     pub(super) fn guarded(&mut self, outcome: Result<Value, Refusal>) {
         match outcome {
             Ok(_) => self.guard(),
-            Err(refusal) => self.unguarded(&verdict::one_line(&refusal.words())),
+            Err(refusal) => self.unguarded(&turn_result::one_line(&refusal.words())),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Act, Session,
+    Action, Session,
     state::{Can, Order, Sent, Stage, Way, When},
 };
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
     acp::{
         calls::Calls,
         recipe::By,
+        turn_result,
         update::{self, Choice, Context},
-        verdict,
         wire::{AUTH_REQUIRED, Refusal},
     },
 };
@@ -45,9 +45,9 @@ impl Session {
         let answer = match outcome {
             Ok(answer) => answer,
             Err(refusal) => {
-                let why = verdict::one_line(&refusal.words());
+                let why = turn_result::one_line(&refusal.words());
                 self.notice(format!("{name} cannot be driven: {why}"));
-                return self.out.push(Act::GiveUp);
+                return self.out.push(Action::GiveUp);
             }
         };
         let version = answer["protocolVersion"].as_u64();
@@ -57,7 +57,7 @@ impl Session {
                 "{name} speaks version {version} of the Agent Client Protocol, and {VERSION} is \
                  needed"
             ));
-            return self.out.push(Act::GiveUp);
+            return self.out.push(Action::GiveUp);
         }
         let can = &answer["agentCapabilities"];
         self.can = Can {
@@ -136,7 +136,7 @@ impl Session {
         let told = answer["sessionId"].as_str().map(str::to_owned);
         let Some(id) = told.or(kept.filter(|_| way != Way::New)) else {
             self.notice(format!("{} opened a session without an id", self.setup.recipe.name));
-            return self.out.push(Act::GiveUp);
+            return self.out.push(Action::GiveUp);
         };
         self.introduce = way == Way::New;
         if way == Way::New {
@@ -155,7 +155,7 @@ impl Session {
 
     fn not_opened(&mut self, way: Way, refusal: &Refusal) {
         let name = self.setup.recipe.name;
-        let why = verdict::one_line(&refusal.words());
+        let why = turn_result::one_line(&refusal.words());
         if refusal.code == AUTH_REQUIRED {
             return self.logged_out(&why);
         }
@@ -171,7 +171,7 @@ impl Session {
             }
             Way::New => {
                 self.notice(format!("{name} opened no session: {why}"));
-                self.out.push(Act::GiveUp);
+                self.out.push(Action::GiveUp);
             }
         }
     }
@@ -180,20 +180,20 @@ impl Session {
     /// told so.
     fn logged_out(&mut self, why: &str) {
         self.stage = Stage::LoggedOut;
-        self.out.push(Act::WatchLogin);
+        self.out.push(Action::WatchLogin);
         if !self.ready {
             self.ready = true;
             // Told first: whoever waits until it is ready sees both.
             self.missed = true;
-            self.tell(RuntimeEvent::NeedsLogin { hint: verdict::hint(why, &self.login) });
+            self.tell(RuntimeEvent::NeedsLogin { hint: turn_result::hint(why, &self.login) });
             let kept = self.setup.resume.clone();
             let session = kept.unwrap_or_else(|| SessionId(SessionId::NO_SESSION.to_owned()));
             self.tell(RuntimeEvent::Ready { session });
         }
         if let Some(prompt) = self.waiting.take() {
             self.missed = true;
-            self.out.push(Act::Free);
-            let result = TurnResult::NeedsLogin { hint: verdict::hint(why, &self.login) };
+            self.out.push(Action::Free);
+            let result = TurnResult::NeedsLogin { hint: turn_result::hint(why, &self.login) };
             self.tell(RuntimeEvent::Finished { turn: prompt.turn, result });
         }
     }
@@ -250,7 +250,7 @@ impl Session {
                 }
             }
             Err(refusal) => {
-                let why = verdict::one_line(&refusal.words());
+                let why = turn_result::one_line(&refusal.words());
                 self.notice(format!("the model was not changed to {model}: {why}"));
             }
         }
@@ -318,7 +318,7 @@ fn login(methods: &Value, usual: &str) -> String {
     let methods = methods.as_array().map(Vec::as_slice).unwrap_or_default();
     let shown = |method: &Value| {
         let text = method["description"].as_str().or_else(|| method["name"].as_str())?;
-        Some(verdict::one_line(text))
+        Some(turn_result::one_line(text))
     };
     let named: Vec<String> = methods.iter().filter_map(shown).collect();
     if named.is_empty() { usual.to_owned() } else { format!("{usual} ({})", named.join("; ")) }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     RuntimeEvent, TurnResult,
     acp::{
-        verdict::{self, Signs},
+        turn_result::{self, Signs},
         wire::Refusal,
     },
 };
@@ -49,7 +49,7 @@ impl Session {
             Signs { asked: false, busy: true, spoke: true, error, login: self.login.clone() };
         let reason =
             outcome.as_ref().map(|answer| answer["stopReason"].as_str().unwrap_or_default());
-        let failed = match verdict::of(self.setup.recipe, reason, &signs) {
+        let failed = match turn_result::of(self.setup.recipe, reason, &signs) {
             TurnResult::Completed => None,
             TurnResult::Failed { why, .. } | TurnResult::NeedsLogin { hint: why } => Some(why),
             TurnResult::RateLimited { .. } => Some("the provider wants us to wait".to_owned()),

@@ -39,12 +39,12 @@ fn new(recipe: &'static Recipe, resume: Option<&str>) -> Session {
 }
 
 /// What is written, as `method` or `answer`, and the events.
-fn split(acts: Vec<Act>) -> (Vec<Value>, Vec<RuntimeEvent>) {
+fn split(actions: Vec<Action>) -> (Vec<Value>, Vec<RuntimeEvent>) {
     let (mut lines, mut events) = (Vec::new(), Vec::new());
-    for act in acts {
-        match act {
-            Act::Write(line) => lines.push(serde_json::from_str(&line).unwrap()),
-            Act::Tell(event) => events.push(event),
+    for action in actions {
+        match action {
+            Action::Write(line) => lines.push(serde_json::from_str(&line).unwrap()),
+            Action::Report(event) => events.push(event),
             _ => {}
         }
     }
@@ -103,9 +103,9 @@ fn another_version_of_the_protocol_is_not_spoken() {
     let mut session = new(&PLAIN, None);
     session.hello();
     let line = Line::Answer { id: 1, outcome: Ok(json!({"protocolVersion": 2})) };
-    let acts = session.line(line);
-    assert_eq!(acts.last(), Some(&Act::GiveUp));
-    assert!(format!("{acts:?}").contains("version 2"), "{acts:?}");
+    let actions = session.line(line);
+    assert_eq!(actions.last(), Some(&Action::GiveUp));
+    assert!(format!("{actions:?}").contains("version 2"), "{actions:?}");
 }
 
 /// C7: what the program can do decides how a kept session is gone on with, and each way that is
@@ -219,8 +219,8 @@ fn a_refusal_is_told_to_the_model() {
     for round in 0..9 {
         let (_, events) = asks(&mut session, round, "execute");
         let answer_ = Answer::Deny { reason: "not\nnow".to_owned() };
-        let verdict = Verdict { request: request_of(&events), answer: answer_ };
-        let (lines, _) = split(session.decide(&verdict));
+        let reply = ApprovalReply { request: request_of(&events), answer: answer_ };
+        let (lines, _) = split(session.decide(&reply));
         assert_eq!(lines[0]["result"]["outcome"]["optionId"], "r");
         let (lines, events) = answer(&mut session, json!({"stopReason": "end_turn"}));
         if round < 8 {
@@ -241,7 +241,7 @@ fn nobody_is_asked_outside_of_a_turn_or_after_its_interrupt() {
     assert!(cancelled(&lines) && events.is_empty());
     session.prompt(prompt(1));
     let (_, events) = asks(&mut session, 1, "execute");
-    let late = Verdict { request: request_of(&events), answer: Answer::Allow };
+    let late = ApprovalReply { request: request_of(&events), answer: Answer::Allow };
     let (lines, _) = split(session.interrupt());
     assert_eq!(methods(&lines), ["session/cancel", "answer"]);
     assert!(cancelled(&lines[1..]));
@@ -323,7 +323,7 @@ proptest! {
         let (mut given, mut ended, mut open_prompts) = (0_i64, 0_i64, 0_i32);
         let mut ask = None;
         for step in steps {
-            let acts = match step {
+            let actions = match step {
                 0 if !session.busy() => {
                     given += 1;
                     session.prompt(prompt(given))
@@ -338,7 +338,7 @@ proptest! {
                 4 => {
                     let answer = Answer::Deny { reason: "no".to_owned() };
                     let request = ask.take().unwrap_or_default();
-                    session.decide(&Verdict { request, answer })
+                    session.decide(&ApprovalReply { request, answer })
                 }
                 5 => { says(&mut session, "w"); Vec::new() }
                 6 | 7 => {
@@ -350,10 +350,10 @@ proptest! {
                 }
                 _ => session.set_model("a/b"),
             };
-            for act in acts {
-                match act {
-                    Act::Tell(RuntimeEvent::Finished { .. }) => ended += 1,
-                    Act::Write(line) if line.contains("session/prompt") => open_prompts += 1,
+            for action in actions {
+                match action {
+                    Action::Report(RuntimeEvent::Finished { .. }) => ended += 1,
+                    Action::Write(line) if line.contains("session/prompt") => open_prompts += 1,
                     _ => {}
                 }
             }
@@ -387,8 +387,8 @@ fn a_choice_that_lets_tools_through_is_set_back() {
         assert!(matches!(&events[..], [RuntimeEvent::Notice { .. }]), "{events:?}");
         let id = session.numbers;
         assert_eq!(methods(&turn_on(&mut session).0), [""; 0], "asked once");
-        let acts = session.line(Line::Answer { id, outcome: answer });
-        assert_eq!(acts.contains(&Act::GiveUp), given_up, "{acts:?}");
+        let actions = session.line(Line::Answer { id, outcome: answer });
+        assert_eq!(actions.contains(&Action::GiveUp), given_up, "{actions:?}");
         assert!(session.turn.is_some());
     }
 }
@@ -401,7 +401,7 @@ fn a_turn_is_told_to_be_alive_once_a_second() {
     let at = |seconds| Now { mono: Duration::from_secs(seconds), unix: 0 };
     assert_eq!(session.read(noise, at(9)), Ok(Vec::new()), "no turn is open");
     session.prompt(prompt(1));
-    let alive = vec![Act::Tell(RuntimeEvent::Alive { turn: id(1) })];
+    let alive = vec![Action::Report(RuntimeEvent::Alive { turn: id(1) })];
     assert_eq!(session.read(noise, at(10)).as_ref(), Ok(&alive));
     assert_eq!(session.read(noise, at(10)), Ok(Vec::new()));
     assert_eq!(session.read("garbage", at(11)), Err(Odd::NoMessage));

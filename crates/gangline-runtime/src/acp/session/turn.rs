@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Act, Session,
+    Action, Session,
     state::{Counted, Sent, Turn, Words},
 };
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
     acp::{
         calls::{self, News},
         recipe::{Counts, Introduction, Refused, Withdrawn},
+        turn_result::{self, Signs},
         update::Patch,
-        verdict::{self, Signs},
         wire::Refusal,
     },
 };
@@ -28,7 +28,7 @@ impl Session {
     pub(super) fn begin_turn(&mut self, prompt: Prompt) {
         self.turn = Some(Turn::new(prompt.turn));
         self.calls.clear();
-        self.out.push(Act::Turn(Some(prompt.turn)));
+        self.out.push(Action::Turn(Some(prompt.turn)));
         let first = std::mem::take(&mut self.introduce);
         let recipe = self.setup.recipe;
         let text = match recipe.introduction {
@@ -53,7 +53,7 @@ impl Session {
         }
         if begins(recipe.remarks) {
             self.flush();
-            return self.notice(format!("{}: {}", recipe.name, verdict::one_line(&text)));
+            return self.notice(format!("{}: {}", recipe.name, turn_result::one_line(&text)));
         }
         if begins(recipe.errors) {
             self.flush();
@@ -65,7 +65,7 @@ impl Session {
         self.accepted();
         // The model goes on, so it was no error, or one that was overcome.
         if let Some(error) = self.turn.as_mut().and_then(|turn| turn.error.take()) {
-            self.notice(format!("{}: {}", recipe.name, verdict::one_line(&error)));
+            self.notice(format!("{}: {}", recipe.name, turn_result::one_line(&error)));
         }
         let same = match self.turn.as_ref().map(|turn| &turn.words) {
             Some(Words::Text { message: known, text }) => {
@@ -117,11 +117,11 @@ impl Session {
         }
         self.accepted();
         self.flush();
-        let news = self.calls.told(patch);
-        self.tell_calls(news);
+        let news = self.calls.update(patch);
+        self.report_calls(news);
     }
 
-    pub(super) fn tell_calls(&mut self, news: Vec<News>) {
+    pub(super) fn report_calls(&mut self, news: Vec<News>) {
         let Some(turn) = &mut self.turn else { return };
         let turn = turn.id;
         for news in news {
@@ -132,7 +132,7 @@ impl Session {
                         input: calls::input(&call),
                         id: call.id,
                     };
-                    self.tell_block(block);
+                    self.report_block(block);
                 }
                 News::Over { call, is_error, content, unasked } => {
                     let name = self.setup.gate.name(&call);
@@ -154,7 +154,7 @@ impl Session {
         }
     }
 
-    fn tell_block(&mut self, block: Block) {
+    fn report_block(&mut self, block: Block) {
         let Some(turn) = &mut self.turn else { return };
         turn.busy = true;
         turn.spoke = matches!(block, Block::Text { .. });
@@ -168,11 +168,11 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         match std::mem::take(&mut turn.words) {
             Words::Text { text, .. } if !text.trim().is_empty() => {
-                self.tell_block(Block::Text { text });
+                self.report_block(Block::Text { text });
             }
             Words::Thought(thinking) if !thinking.trim().is_empty() => {
                 let (busy, spoke) = (turn.busy, turn.spoke);
-                self.tell_block(Block::Thinking { thinking });
+                self.report_block(Block::Thinking { thinking });
                 // A thought alone is no answer.
                 if let Some(turn) = &mut self.turn {
                     (turn.busy, turn.spoke) = (busy, spoke);
@@ -214,11 +214,11 @@ impl Session {
         };
         let refused = std::mem::take(&mut turn.refused);
         let reason = outcome.as_ref().map(|it| it["stopReason"].as_str().unwrap_or_default());
-        let result = verdict::of(self.setup.recipe, reason, &signs);
+        let result = turn_result::of(self.setup.recipe, reason, &signs);
         if let Ok(answer) = &outcome {
             self.count(id, answer);
         }
-        if result == TurnResult::Completed && self.tell_refusals(&refused, signs.spoke) {
+        if result == TurnResult::Completed && self.report_refusals(&refused, signs.spoke) {
             return;
         }
         self.spoilt |= self.is_spoilt_by(&result);
@@ -227,7 +227,7 @@ impl Session {
         }
         self.turn = None;
         self.calls.clear();
-        self.out.extend([Act::Turn(None), Act::Free]);
+        self.out.extend([Action::Turn(None), Action::Free]);
         self.tell(RuntimeEvent::Finished { turn: id, result });
         if std::mem::take(&mut self.spoilt) {
             let name = self.setup.recipe.name;
@@ -254,7 +254,7 @@ impl Session {
     /// Where a refused call ends the prompt, the model is told by another one. So it is where the
     /// program is not known to do so, and the model said nothing after a refusal. Says whether it
     /// is told.
-    fn tell_refusals(&mut self, refused: &[String], spoke: bool) -> bool {
+    fn report_refusals(&mut self, refused: &[String], spoke: bool) -> bool {
         let Some(turn) = &mut self.turn else { return false };
         let ends = match self.setup.recipe.refused {
             Refused::PromptEnds => true,
@@ -264,7 +264,7 @@ impl Session {
             return false;
         }
         turn.told += 1;
-        let why = verdict::one_line(&refused.join("; "));
+        let why = turn_result::one_line(&refused.join("; "));
         self.send_prompt(&format!(
             "The tool call was refused: {why}. Do not try it again; continue without it, and say so \
              where it matters."

@@ -64,8 +64,8 @@ fn answers_name_their_request() {
     assert_eq!(deny("no"), json!({"behavior": "deny", "message": "no"}));
     assert_eq!(value(&refusal("r", "no"))["response"]["error"], "no");
     let decision =
-        |verdict| before_tool(&verdict)["hookSpecificOutput"]["permissionDecision"].clone();
-    assert_eq!(decision(Verdict::Allow), "allow");
-    assert_eq!(decision(Verdict::Ask), "ask");
-    assert_eq!(decision(Verdict::Deny("no".to_owned())), "deny");
+        |permit| before_tool(&permit)["hookSpecificOutput"]["permissionDecision"].clone();
+    assert_eq!(decision(Permit::Allow), "allow");
+    assert_eq!(decision(Permit::Ask), "ask");
+    assert_eq!(decision(Permit::Deny("no".to_owned())), "deny");
 }

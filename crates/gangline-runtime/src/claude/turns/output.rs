@@ -1,14 +1,14 @@
 //! What the model says and does, as events of the run's owner.
 
 use super::{
-    Act, Turns,
+    Action, Turns,
     state::{Out, Owner, Run},
 };
 use crate::{
     AssistantMessage, Block, RuntimeEvent, Usage,
     claude::{
         decode::{Assistant, Limits, Outcome, Retry, SYNTHETIC, Status, Tokens, User},
-        verdict,
+        turn_result,
     },
 };
 
@@ -31,7 +31,7 @@ impl Turns {
         let Some(run) = &mut self.run else { return };
         if let Some(text) = said.blocks.iter().rev().find_map(text_of) {
             // Of what is kept no more is ever shown.
-            run.said = verdict::one_line(text);
+            run.said = turn_result::one_line(text);
         }
         if !by_model {
             run.error = said.error.or(run.error.take());
@@ -114,7 +114,7 @@ impl Turns {
             Some("success") => self.compacted(None),
             Some(other) => {
                 let why = status.compact_error.unwrap_or_else(|| other.to_owned());
-                self.compacted(Some(verdict::one_line(&why)));
+                self.compacted(Some(turn_result::one_line(&why)));
             }
         }
     }
@@ -140,7 +140,7 @@ impl Turns {
         let status = retry.error_status.map_or_else(String::new, |status| format!("{status} "));
         self.notice(format!(
             "the model did not answer ({status}{}); try {} of {} in {} ms",
-            verdict::one_line(&retry.error),
+            turn_result::one_line(&retry.error),
             retry.attempt,
             retry.max_retries,
             retry.retry_delay_ms
@@ -153,8 +153,8 @@ impl Turns {
         }
         self.limited_until = limits.resets_at;
         let which = limits.rate_limit_type.as_deref().unwrap_or("usage");
-        self.out.push(Act::Tell(RuntimeEvent::Notice {
-            text: format!("the provider's {} limit is reached", verdict::one_line(which)),
+        self.out.push(Action::Report(RuntimeEvent::Notice {
+            text: format!("the provider's {} limit is reached", turn_result::one_line(which)),
         }));
     }
 }

@@ -4,16 +4,16 @@ use gangline_core::{TurnId, permission};
 use serde_json::{Value, json};
 
 use super::{
-    Act, Caller, Turns,
+    Action, Caller, Turns,
     state::{Held, Out, Owner, Sent},
 };
 use crate::{
-    Answer, ApprovalAsk, RuntimeEvent, ToolCall, TurnResult, Verdict,
+    Answer, ApprovalAsk, ApprovalReply, RuntimeEvent, ToolCall, TurnResult,
     claude::{
         decode::Request,
         encode,
         mcp::{self, Reply},
-        verdict::Asked,
+        turn_result::Asked,
     },
 };
 
@@ -26,8 +26,8 @@ impl Turns {
             Request::MayUse { tool, input } => self.may_use(id, &tool, input),
             Request::Hook { event, tool, input, cwd } if event == "PreToolUse" => {
                 self.setup.gate.works_in(&cwd);
-                let verdict = self.setup.gate.verdict(&tool, &input);
-                self.write(encode::answer(id, &encode::before_tool(&verdict)));
+                let permit = self.setup.gate.permit(&tool, &input);
+                self.write(encode::answer(id, &encode::before_tool(&permit)));
             }
             Request::Hook { .. } => self.write(encode::answer(id, &json!({}))),
             Request::Mcp { server, message } if server == self.setup.gate.server() => {
@@ -47,12 +47,12 @@ impl Turns {
     }
 
     fn may_use(&mut self, id: &str, tool: &str, input: Value) {
-        match self.setup.gate.verdict(tool, &input) {
-            permission::Verdict::Allow => self.write(encode::answer(id, &encode::allow(&input))),
-            permission::Verdict::Deny(reason) => {
+        match self.setup.gate.permit(tool, &input) {
+            permission::Permit::Allow => self.write(encode::answer(id, &encode::allow(&input))),
+            permission::Permit::Deny(reason) => {
                 self.write(encode::answer(id, &encode::deny(&reason)));
             }
-            permission::Verdict::Ask => self.ask(id, tool, input),
+            permission::Permit::Ask => self.ask(id, tool, input),
         }
     }
 
@@ -71,13 +71,13 @@ impl Turns {
         self.asks.insert(id.to_owned(), input);
     }
 
-    pub(super) fn answer_ask(&mut self, verdict: &Verdict) {
-        let Some(input) = self.asks.remove(&verdict.request) else { return };
-        let response = match &verdict.answer {
+    pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
+        let Some(input) = self.asks.remove(&reply.request) else { return };
+        let response = match &reply.answer {
             Answer::Allow => encode::allow(&input),
             Answer::Deny { reason } => encode::deny(reason),
         };
-        self.write(encode::answer(&verdict.request, &response));
+        self.write(encode::answer(&reply.request, &response));
     }
 
     /// The program wants no answer to its question any more, if it was one.
@@ -110,7 +110,7 @@ impl Turns {
     pub(super) fn call(&mut self, turn: TurnId, call: mcp::Call) {
         let mcp::Call { request, rpc, id, name, input } = call;
         let caller = Caller { request, rpc };
-        self.out.push(Act::Call { call: ToolCall { turn, id, name, input }, caller });
+        self.out.push(Action::Call { call: ToolCall { turn, id, name, input }, caller });
     }
 
     /// Where a question or a call of the run that is under way belongs.
@@ -132,7 +132,7 @@ impl Turns {
             }
             (Sent::Initialize, Err(error)) => {
                 self.notice(format!("claude cannot be driven: {error}"));
-                self.out.push(Act::GiveUp);
+                self.out.push(Action::GiveUp);
             }
             (Sent::Withdraw(uuid), Ok(answer)) if answer["cancelled"] == json!(true) => {
                 self.withdrawn(&uuid);

@@ -3,14 +3,14 @@
 use gangline_core::TurnId;
 
 use super::{
-    Act, Now, Turns,
+    Action, Now, Turns,
     state::{Bundle, Held, Order, Out, Owner, Run},
 };
 use crate::{
     FailureKind, RuntimeEvent, SessionId, TurnResult,
     claude::{
         decode::{Fate, Init, Outcome},
-        verdict::{self, Asked, Signs},
+        turn_result::{self, Asked, Signs},
     },
 };
 
@@ -101,7 +101,7 @@ impl Turns {
     }
 
     pub(super) fn said_aside(&mut self, said: &str) {
-        let said = verdict::one_line(said);
+        let said = turn_result::one_line(said);
         self.notice(format!("claude began a turn by itself, before the prompt; it said: {said}"));
     }
 
@@ -138,16 +138,16 @@ impl Turns {
         self.turn = None;
         self.asks.clear();
         self.last_alive = None;
-        self.out.push(Act::Free);
+        self.out.push(Action::Free);
         self.tell(Out::Finished(result).of(id));
         if login {
-            self.out.push(Act::WatchLogin);
+            self.out.push(Action::WatchLogin);
         }
     }
 
     pub(super) fn result(&mut self, outcome: &Outcome, now: Now) {
         if !self.ready {
-            let why = verdict::why(outcome);
+            let why = turn_result::why(outcome);
             self.notice(format!("claude did not begin: {why}"));
             return;
         }
@@ -179,7 +179,7 @@ impl Turns {
                 {
                     turn.waiting.retain(|uuid| uuid != prompt);
                 }
-                turn.result = Some(verdict::of(outcome, &signs));
+                turn.result = Some(turn_result::of(outcome, &signs));
                 self.finish_if_done();
             }
             Owner::Job(uuid) => self.job_done(&uuid, outcome, &run.said),
@@ -196,14 +196,15 @@ impl Turns {
         self.usage(outcome, run);
         if let Some(bundle) = &mut self.bundle {
             bundle.said.clone_from(&run.said);
-            bundle.result = Some(verdict::of(outcome, signs));
+            bundle.result = Some(turn_result::of(outcome, signs));
         }
     }
 
     pub(super) fn job_done(&mut self, uuid: &str, outcome: &Outcome, said: &str) {
         let Some(place) = self.jobs.iter().position(|job| job.uuid == uuid) else { return };
         let job = self.jobs.remove(place);
-        let failed = if said.is_empty() { verdict::why(outcome) } else { verdict::one_line(said) };
+        let failed =
+            if said.is_empty() { turn_result::why(outcome) } else { turn_result::one_line(said) };
         match job.order {
             Order::Compact if !job.told => self.compacted(Some(failed)),
             Order::Clear if outcome.is_error => {

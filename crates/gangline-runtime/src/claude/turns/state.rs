@@ -4,7 +4,7 @@ use gangline_core::TurnId;
 
 use crate::{
     ApprovalAsk, AssistantMessage, RuntimeEvent, TurnResult, Usage,
-    claude::{decode::Fate, mcp, verdict::Asked},
+    claude::{decode::Fate, mcp, turn_result::Asked},
 };
 
 /// A command of the program that is no turn.

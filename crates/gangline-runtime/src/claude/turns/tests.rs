@@ -11,7 +11,7 @@ use crate::{
 };
 
 mod properties;
-mod telling;
+mod reports;
 
 const P1: &str = "00000000-0000-4000-8000-000000000001";
 const P2: &str = "00000000-0000-4000-8000-000000000002";
@@ -46,14 +46,14 @@ fn fresh() -> Turns {
 }
 
 /// Only the events.
-fn told(acts: Vec<Act>) -> Vec<RuntimeEvent> {
-    let told = |act| if let Act::Tell(event) = act { Some(event) } else { None };
-    acts.into_iter().filter_map(told).collect()
+fn told(actions: Vec<Action>) -> Vec<RuntimeEvent> {
+    let told = |action| if let Action::Report(event) = action { Some(event) } else { None };
+    actions.into_iter().filter_map(told).collect()
 }
 
 /// Only the kinds of the events, signs of life aside, with their turn.
-fn kinds(acts: Vec<Act>) -> Vec<String> {
-    told(acts).iter().filter_map(kind).collect()
+fn kinds(actions: Vec<Action>) -> Vec<String> {
+    told(actions).iter().filter_map(kind).collect()
 }
 
 fn kind(event: &RuntimeEvent) -> Option<String> {
@@ -138,12 +138,12 @@ fn play(turns: &mut Turns, lines: impl IntoIterator<Item = Line>) -> Vec<String>
     lines.into_iter().flat_map(|line| kinds(turns.line(line, Now::default()))).collect()
 }
 
-fn written(acts: &[Act]) -> Vec<Value> {
-    let written = |act: &Act| match act {
-        Act::Write(line) => serde_json::from_str(line).ok(),
+fn written(actions: &[Action]) -> Vec<Value> {
+    let written = |action: &Action| match action {
+        Action::Write(line) => serde_json::from_str(line).ok(),
         _ => None,
     };
-    acts.iter().filter_map(written).collect()
+    actions.iter().filter_map(written).collect()
 }
 
 #[test]
@@ -194,10 +194,11 @@ fn a_question_that_is_taken_back_is_told_once() {
     let back = |request: &str| Line::Cancelled { id: request.to_owned() };
     let seen = play(&mut turns, [started(P1), may_use("q", "Bash"), back("p"), back("q")]);
     assert_eq!(seen, ["1: accepted", "1: asked Bash", "1: took back q"]);
-    let verdict = |request: &str| Verdict { request: request.to_owned(), answer: Answer::Allow };
-    assert_eq!(turns.decide(&verdict("q")), []);
+    let reply =
+        |request: &str| ApprovalReply { request: request.to_owned(), answer: Answer::Allow };
+    assert_eq!(turns.decide(&reply("q")), []);
     assert_eq!(play(&mut turns, [back("q"), may_use("r", "Bash")]), ["1: asked Bash"]);
-    assert_eq!(written(&turns.decide(&verdict("r"))).len(), 1);
+    assert_eq!(written(&turns.decide(&reply("r"))).len(), 1);
     assert_eq!(play(&mut turns, [back("r")]), [""; 0]);
     // Before somebody has adopted the turn both wait.
     let mut turns = fresh();
@@ -222,13 +223,14 @@ fn a_turn_that_began_by_itself_waits_for_its_number() {
     let mut turns = fresh();
     assert_eq!(play(&mut turns, [said("a")]), ["Began"]);
     assert_eq!(play(&mut turns, [may_use("q", "Bash"), call("c")]), [""; 0]);
-    let acts = turns.adopt(id(7));
-    let called =
-        acts.iter().filter(|act| matches!(act, Act::Call { call, .. } if call.turn == id(7)));
+    let actions = turns.adopt(id(7));
+    let called = actions
+        .iter()
+        .filter(|action| matches!(action, Action::Call { call, .. } if call.turn == id(7)));
     assert_eq!(called.count(), 1);
-    assert_eq!(kinds(acts), ["7: said a", "7: asked Bash"]);
-    let verdict = Verdict { request: "q".to_owned(), answer: Answer::Allow };
-    let answer = written(&turns.decide(&verdict));
+    assert_eq!(kinds(actions), ["7: said a", "7: asked Bash"]);
+    let reply = ApprovalReply { request: "q".to_owned(), answer: Answer::Allow };
+    let answer = written(&turns.decide(&reply));
     assert_eq!(answer[0]["response"]["response"]["behavior"], "allow");
     let seen = play(&mut turns, [said("b"), by_itself()]);
     assert_eq!(seen, ["7: said b", "7: usage", "7: completed"]);
@@ -248,11 +250,12 @@ fn a_turn_that_is_over_before_it_is_adopted_is_told_at_once() {
 fn a_prompt_that_comes_before_the_adoption_sets_the_turn_aside() {
     let mut turns = fresh();
     play(&mut turns, [said("a"), may_use("q", "Bash"), call("c")]);
-    let acts = turns.prompt(prompt(1, P1));
-    let calls =
-        acts.iter().filter(|act| matches!(act, Act::Call { call, .. } if call.turn == id(1)));
+    let actions = turns.prompt(prompt(1, P1));
+    let calls = actions
+        .iter()
+        .filter(|action| matches!(action, Action::Call { call, .. } if call.turn == id(1)));
     assert_eq!(calls.count(), 1, "somebody waits for it");
-    assert_eq!(kinds(acts), ["1: asked Bash"]);
+    assert_eq!(kinds(actions), ["1: asked Bash"]);
     let told = "notice claude began a turn by itself, before the prompt; it said: b";
     assert_eq!(play(&mut turns, [said("b"), by_itself()]), [told]);
     assert_eq!(play(&mut turns, [started(P1), result(&[P1])]), ["1: accepted", "1: completed"]);
@@ -282,8 +285,9 @@ fn an_interrupt_is_one_only_for_what_runs() {
     let mut turns = fresh();
     turns.prompt(prompt(1, P1));
     turns.interrupt();
-    let acts = [started(P1), answer(false)].map(|line| turns.line(line, Now::default())).concat();
-    assert_eq!(written(&acts)[0]["request"], json!({"subtype": "interrupt"}));
+    let actions =
+        [started(P1), answer(false)].map(|line| turns.line(line, Now::default())).concat();
+    assert_eq!(written(&actions)[0]["request"], json!({"subtype": "interrupt"}));
     let aborted = Line::Result(Box::new(Outcome {
         subtype: "error_during_execution".to_owned(),
         is_error: true,
@@ -327,15 +331,15 @@ fn a_prompt_that_the_program_drops_has_failed() {
 #[test]
 fn nobody_is_asked_outside_of_a_turn() {
     let mut turns = fresh();
-    let acts = turns.line(may_use("q", "Bash"), Now::default());
-    assert_eq!(written(&acts)[0]["response"]["response"]["behavior"], "deny");
-    let acts = turns.line(call("c"), Now::default());
-    let answer = &written(&acts)[0]["response"]["response"]["mcp_response"]["result"];
+    let actions = turns.line(may_use("q", "Bash"), Now::default());
+    assert_eq!(written(&actions)[0]["response"]["response"]["behavior"], "deny");
+    let actions = turns.line(call("c"), Now::default());
+    let answer = &written(&actions)[0]["response"]["response"]["mcp_response"]["result"];
     assert_eq!(answer["isError"], true);
-    let acts = turns.line(may_use("q", "Read"), Now::default());
-    assert_eq!(written(&acts)[0]["response"]["response"]["behavior"], "allow", "the easy ones");
-    let acts = turns.line(may_use("q", "mcp__gangline__send"), Now::default());
-    assert_eq!(written(&acts)[0]["response"]["response"]["behavior"], "allow", "our own");
+    let actions = turns.line(may_use("q", "Read"), Now::default());
+    assert_eq!(written(&actions)[0]["response"]["response"]["behavior"], "allow", "the easy ones");
+    let actions = turns.line(may_use("q", "mcp__gangline__send"), Now::default());
+    assert_eq!(written(&actions)[0]["response"]["response"]["behavior"], "allow", "our own");
 }
 
 #[test]
@@ -355,8 +359,9 @@ fn rules_are_asked_about_every_tool_before_it_runs() {
             input: json!({}),
             cwd: "/w".to_owned(),
         };
-        let acts = turns.line(Line::Request { id: "h".to_owned(), request: hook }, Now::default());
-        let answer = &written(&acts)[0]["response"]["response"]["hookSpecificOutput"];
+        let actions =
+            turns.line(Line::Request { id: "h".to_owned(), request: hook }, Now::default());
+        let answer = &written(&actions)[0]["response"]["response"]["hookSpecificOutput"];
         assert_eq!(answer["permissionDecision"], decision, "{tool}");
     }
     let other = Request::Hook {
@@ -365,8 +370,8 @@ fn rules_are_asked_about_every_tool_before_it_runs() {
         input: Value::Null,
         cwd: String::new(),
     };
-    let acts = turns.line(Line::Request { id: "h".to_owned(), request: other }, Now::default());
-    assert_eq!(written(&acts)[0]["response"]["response"], json!({}));
+    let actions = turns.line(Line::Request { id: "h".to_owned(), request: other }, Now::default());
+    assert_eq!(written(&actions)[0]["response"]["response"], json!({}));
 }
 
 #[test]
@@ -375,7 +380,7 @@ fn an_approval_is_answered_once_and_not_after_it_was_withdrawn() {
     turns.prompt(prompt(1, P1));
     let asked = play(&mut turns, [started(P1), may_use("a", "Bash"), may_use("b", "Write")]);
     assert_eq!(asked, ["1: accepted", "1: asked Bash", "1: asked Write"]);
-    let deny = |request: &str| Verdict {
+    let deny = |request: &str| ApprovalReply {
         request: request.to_owned(),
         answer: Answer::Deny { reason: "no".to_owned() },
     };
@@ -397,6 +402,6 @@ fn status(status: Option<&str>, result: Option<&str>) -> Line {
 }
 
 /// The name of the text that was written last.
-fn uuid_of(acts: &[Act]) -> String {
-    written(acts).last().unwrap()["uuid"].as_str().unwrap().to_owned()
+fn uuid_of(actions: &[Action]) -> String {
+    written(actions).last().unwrap()["uuid"].as_str().unwrap().to_owned()
 }

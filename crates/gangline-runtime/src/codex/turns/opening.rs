@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Act, Credentials, Login, Order, Sent, Stage, Step, Turn, Turns};
+use super::{Action, Credentials, Login, Order, Sent, Stage, Step, Turn, Turns};
 use crate::{FailureKind, RuntimeEvent, SessionId, TurnResult, codex::encode, program::one_line};
 
 impl Turns {
@@ -44,7 +44,7 @@ impl Turns {
 
     fn useless(&mut self, what: &str, error: &str) {
         self.notice(format!("codex {what}: {}", one_line(error)));
-        self.out.push(Act::GiveUp);
+        self.out.push(Action::GiveUp);
     }
 
     fn greeted(&mut self) {

@@ -8,8 +8,8 @@ use crate::{
     codex::{
         decode::{Failure, Tokens, TurnDone},
         items::{Item, Tool},
-        turns::Act,
-        verdict::{self, Signs},
+        turn_result::{self, Signs},
+        turns::Action,
     },
     program::protocol::Protocol,
 };
@@ -84,7 +84,7 @@ impl Turns {
         self.accept();
         let Some(turn) = &self.turn else { return };
         let message = AssistantMessage { model: self.model.clone(), content: vec![block] };
-        self.out.push(Act::Tell(RuntimeEvent::Message { turn: turn.id, message }));
+        self.out.push(Action::Report(RuntimeEvent::Message { turn: turn.id, message }));
     }
 
     fn tool_begun(&mut self, tool: Tool) {
@@ -146,7 +146,7 @@ impl Turns {
 
     pub(super) fn retry(&mut self, error: &Failure) {
         if self.busy() {
-            let why = verdict::why(error);
+            let why = turn_result::why(error);
             self.notice(format!("the model did not answer, it is asked again: {why}"));
         }
     }
@@ -163,7 +163,7 @@ impl Turns {
         if of_job {
             let failed = match (&*done.status, &done.error) {
                 ("completed", _) => None,
-                (_, Some(error)) => Some(verdict::why(error)),
+                (_, Some(error)) => Some(turn_result::why(error)),
                 (status, None) => Some(status.to_owned()),
             };
             self.job_done(failed);
@@ -180,7 +180,7 @@ impl Turns {
         let signs =
             Signs { asked: turn.asked, active: turn.active, login: self.setup.login.clone() };
         let asked = turn.asked;
-        let result = verdict::of(done, &signs);
+        let result = turn_result::of(done, &signs);
         if matches!(result, TurnResult::NeedsLogin { .. }) {
             self.login_needed();
         }
@@ -208,7 +208,7 @@ impl Turns {
             });
         }
         self.asks.clear();
-        self.out.push(Act::Free);
+        self.out.push(Action::Free);
         self.tell(RuntimeEvent::Finished { turn: turn.id, result });
     }
 }

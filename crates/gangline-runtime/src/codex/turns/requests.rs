@@ -3,9 +3,9 @@
 use gangline_core::permission;
 use serde_json::{Map, Value, json};
 
-use super::{Act, Ask, Sent, Step, Turns};
+use super::{Action, Ask, Sent, Step, Turns};
 use crate::{
-    Answer, ApprovalAsk, RuntimeEvent, ToolCall, Verdict,
+    Answer, ApprovalAsk, ApprovalReply, RuntimeEvent, ToolCall,
     codex::{
         decode::{Call, Command, Elicitation, OldCommand, OldPatch, Patch, Request},
         encode::{self, Form},
@@ -38,9 +38,9 @@ impl Turns {
                 let paths: Vec<&str> = changes.keys().map(String::as_str).collect();
                 let moved = changes.values().filter_map(|it| it["move_path"].as_str());
                 let files: Vec<&str> = paths.iter().copied().chain(moved).collect();
-                let verdict = self.setup.gate.verdict_of_patch(permit::EDIT, &files);
+                let permit = self.setup.gate.permit_of_patch(permit::EDIT, &files);
                 let input = json!({"file_path": paths.join(", "), "changes": changes});
-                self.settle((id, Form::Review, permit::EDIT), input, verdict);
+                self.settle((id, Form::Review, permit::EDIT), input, permit);
             }
             Request::Elicitation(asked) => self.elicited(id, asked),
             Request::Questions(questions) => {
@@ -68,15 +68,15 @@ impl Turns {
             Some(tool) => (tool.name, tool.input),
             None => (permit::EDIT.to_owned(), json!({})),
         };
-        let verdict = {
+        let permit = {
             let files = items::changed(&input).chain(patch.grant_root.as_deref());
-            self.setup.gate.verdict_of_patch(&name, &files.collect::<Vec<_>>())
+            self.setup.gate.permit_of_patch(&name, &files.collect::<Vec<_>>())
         };
         if let Some(root) = &patch.grant_root {
             input["also_from_now_on"] = json!(root);
         }
         describe(&mut input, None, patch.reason);
-        self.settle((id, Form::Decision, &name), input, verdict);
+        self.settle((id, Form::Decision, &name), input, permit);
     }
 
     /// The program asks about a server's tool in this way; what else a server asks, nobody answers.
@@ -99,22 +99,22 @@ impl Turns {
     }
 
     fn may(&mut self, id: &Value, form: Form, tool: &str, input: Value) {
-        let verdict = self.setup.gate.verdict(tool);
-        self.settle((id, form, tool), input, verdict);
+        let permit = self.setup.gate.permit(tool);
+        self.settle((id, form, tool), input, permit);
     }
 
     fn settle(
         &mut self,
         (id, form, tool): (&Value, Form, &str),
         input: Value,
-        verdict: permission::Verdict,
+        permit: permission::Permit,
     ) {
-        match verdict {
-            permission::Verdict::Allow => {
+        match permit {
+            permission::Permit::Allow => {
                 self.write(encode::answer(id, &encode::allow(&form)));
             }
-            permission::Verdict::Deny(reason) => self.refuse(id, &form, tool, &reason),
-            permission::Verdict::Ask => {
+            permission::Permit::Deny(reason) => self.refuse(id, &form, tool, &reason),
+            permission::Permit::Ask => {
                 let Some(turn) = &self.turn else {
                     return self.refuse(id, &form, tool, NO_TURN);
                 };
@@ -133,9 +133,9 @@ impl Turns {
         }
     }
 
-    pub(super) fn answer_ask(&mut self, verdict: &Verdict) {
-        let Some(ask) = self.asks.remove(&verdict.request) else { return };
-        match &verdict.answer {
+    pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
+        let Some(ask) = self.asks.remove(&reply.request) else { return };
+        match &reply.answer {
             Answer::Allow => self.write(encode::answer(&ask.id, &encode::allow(&ask.form))),
             Answer::Deny { reason } => self.refuse(&ask.id, &ask.form, &ask.tool, reason),
         }
@@ -181,7 +181,7 @@ impl Turns {
         let Some(turn) = &self.turn else { return };
         let Call { call_id, tool, arguments } = call;
         let call = ToolCall { turn: turn.id, id: call_id, name: tool, input: arguments };
-        self.out.push(Act::Call { call, caller: id.clone() });
+        self.out.push(Action::Call { call, caller: id.clone() });
     }
 }
 

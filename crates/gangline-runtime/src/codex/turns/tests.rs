@@ -25,7 +25,7 @@ struct Play {
     /// The id and method of each request that was written, and the params.
     written: Vec<Value>,
     told: Vec<RuntimeEvent>,
-    acts: Vec<Act>,
+    actions: Vec<Action>,
 }
 
 impl Play {
@@ -45,10 +45,10 @@ impl Play {
             now: Duration::ZERO,
             written: Vec::new(),
             told: Vec::new(),
-            acts: Vec::new(),
+            actions: Vec::new(),
         };
-        let acts = play.turns.hello();
-        play.take(acts);
+        let actions = play.turns.hello();
+        play.take(actions);
         play
     }
 
@@ -61,20 +61,20 @@ impl Play {
         play
     }
 
-    fn take(&mut self, acts: Vec<Act>) {
-        for act in acts {
-            match act {
-                Act::Write(line) => self.written.push(serde_json::from_str(&line).unwrap()),
-                Act::Tell(event) => self.told.push(event),
-                other => self.acts.push(other),
+    fn take(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Write(line) => self.written.push(serde_json::from_str(&line).unwrap()),
+                Action::Report(event) => self.told.push(event),
+                other => self.actions.push(other),
             }
         }
     }
 
     fn line(&mut self, line: Value) {
         let line = decode::decode(&line.to_string()).unwrap();
-        let acts = self.turns.line(line, self.now);
-        self.take(acts);
+        let actions = self.turns.line(line, self.now);
+        self.take(actions);
     }
 
     fn params(&self, method: &str) -> Option<&Value> {
@@ -103,8 +103,8 @@ impl Play {
 
     /// A turn that runs as `u<number>`.
     fn running(&mut self, number: i64) {
-        let acts = self.turns.prompt(prompt(number));
-        self.take(acts);
+        let actions = self.turns.prompt(prompt(number));
+        self.take(actions);
         let remote = format!("u{number}");
         self.answer("turn/start", json!({"turn": {"id": remote}}));
         self.say("turn/started", json!({"turn": {"id": remote, "status": "inProgress"}}));
@@ -141,8 +141,8 @@ impl Play {
     }
 
     fn decide(&mut self, request: &str, answer: Answer) {
-        let acts = self.turns.decide(&Verdict { request: request.to_owned(), answer });
-        self.take(acts);
+        let actions = self.turns.decide(&ApprovalReply { request: request.to_owned(), answer });
+        self.take(actions);
     }
 }
 
@@ -153,8 +153,8 @@ fn text(id: &str) -> Value {
 #[test]
 fn a_prompt_before_the_session_is_open_waits_for_it() {
     let mut play = Play::new(None, Credentials::OfTheProgram);
-    let acts = play.turns.prompt(prompt(1));
-    play.take(acts);
+    let actions = play.turns.prompt(prompt(1));
+    play.take(actions);
     play.answer("initialize", json!({}));
     play.answer("account/read", json!({"requiresOpenaiAuth": true, "account": {"type": "apiKey"}}));
     assert_eq!(play.params("turn/start"), None);
@@ -163,9 +163,9 @@ fn a_prompt_before_the_session_is_open_waits_for_it() {
     assert_eq!(play.told, [RuntimeEvent::Ready { session: SessionId("t".to_owned()) }]);
     // Taken back before it was sent, it never is.
     let mut play = Play::new(None, Credentials::OfTheOptions);
-    let mut acts = play.turns.prompt(prompt(1));
-    acts.extend(play.turns.interrupt());
-    play.take(acts);
+    let mut actions = play.turns.prompt(prompt(1));
+    actions.extend(play.turns.interrupt());
+    play.take(actions);
     assert_eq!(play.results(), [&TurnResult::Interrupted]);
     play.answer("initialize", json!({}));
     play.answer("thread/start", json!({"thread": {"id": "t"}}));
@@ -189,15 +189,15 @@ fn only_its_own_end_ends_a_turn() {
     let said = play.told.iter().filter(|it| matches!(it, RuntimeEvent::Message { .. })).count();
     assert_eq!(said, 1);
     assert_eq!(play.told[0], RuntimeEvent::Accepted { turn: turn(1) });
-    assert_eq!(play.acts, [Act::Free]);
+    assert_eq!(play.actions, [Action::Free]);
     assert!(!play.turns.busy());
 }
 
 #[test]
 fn a_refused_prompt_is_a_failure_of_the_request() {
     let mut play = Play::open();
-    let acts = play.turns.prompt(prompt(1));
-    play.take(acts);
+    let actions = play.turns.prompt(prompt(1));
+    play.take(actions);
     play.refuse("turn/start", "input is too large");
     let why = "input is too large".to_owned();
     assert_eq!(play.results(), [&TurnResult::Failed { kind: FailureKind::Request, why }]);
@@ -206,15 +206,15 @@ fn a_refused_prompt_is_a_failure_of_the_request() {
 #[test]
 fn an_interrupt_is_sent_once_and_when_the_turn_can_hear_it() {
     let mut play = Play::open();
-    let mut acts = play.turns.prompt(prompt(1));
-    acts.extend(play.turns.interrupt());
-    play.take(acts);
+    let mut actions = play.turns.prompt(prompt(1));
+    actions.extend(play.turns.interrupt());
+    play.take(actions);
     play.answer("turn/start", json!({"turn": {"id": "u1"}}));
     assert_eq!(play.params("turn/interrupt"), None);
     play.say("turn/started", json!({"turn": {"id": "u1", "status": "inProgress"}}));
     assert_eq!(play.params("turn/interrupt"), Some(&json!({"threadId": "t", "turnId": "u1"})));
-    let acts = play.turns.interrupt();
-    play.take(acts);
+    let actions = play.turns.interrupt();
+    play.take(actions);
     assert_eq!(play.written.iter().filter(|it| it["method"] == "turn/interrupt").count(), 1);
     // The answer is no end.
     play.answer("turn/interrupt", json!({}));
@@ -290,7 +290,7 @@ fn a_denial_is_told_with_its_reason_before_it_counts() {
     assert_eq!(last, [json!(2), json!(3)]);
 }
 
-/// Whatever the program asks, it gets an answer at once or after a verdict: nothing hangs.
+/// Whatever the program asks, it gets an answer at once or after a reply: nothing hangs.
 #[test]
 fn every_request_is_answered() {
     let of_tool = json!({"codex_approval_kind": "mcp_tool_call", "tool_name": "t"});
@@ -340,15 +340,15 @@ fn every_request_is_answered() {
 fn orders_are_done_between_turns_and_a_prompt_waits_for_them() {
     let mut play = Play::open();
     play.running(1);
-    let mut acts = play.turns.compact();
-    acts.extend(play.turns.clear());
-    play.take(acts);
+    let mut actions = play.turns.compact();
+    actions.extend(play.turns.clear());
+    play.take(actions);
     assert_eq!(play.params("thread/compact/start"), None);
     play.item("completed", 1, text("m"));
     play.end(1, "completed");
     assert!(play.params("thread/compact/start").is_some());
-    let acts = play.turns.prompt(prompt(2));
-    play.take(acts);
+    let actions = play.turns.prompt(prompt(2));
+    play.take(actions);
     play.answer("thread/compact/start", json!({}));
     play.say("turn/started", json!({"turn": {"id": "k", "status": "inProgress"}}));
     play.say(
@@ -375,25 +375,25 @@ fn a_missing_login_is_told_and_looked_for() {
     play.answer("initialize", json!({}));
     play.answer("account/read", missing.clone());
     play.answer("thread/start", json!({"thread": {"id": "t"}}));
-    let acts = play.turns.prompt(prompt(1));
-    play.take(acts);
+    let actions = play.turns.prompt(prompt(1));
+    play.take(actions);
     assert!(matches!(play.results()[..], [TurnResult::NeedsLogin { .. }]));
-    assert_eq!(play.acts, [Act::WatchLogin, Act::Free]);
-    play.acts.clear();
+    assert_eq!(play.actions, [Action::WatchLogin, Action::Free]);
+    play.actions.clear();
     for login in [missing, json!({"requiresOpenaiAuth": true, "account": {"type": "apiKey"}})] {
-        let acts = play.turns.prompt(prompt(2));
-        play.take(acts);
-        assert_eq!(play.acts, [Act::Relaunch]);
-        play.acts.clear();
+        let actions = play.turns.prompt(prompt(2));
+        play.take(actions);
+        assert_eq!(play.actions, [Action::Relaunch]);
+        play.actions.clear();
         assert!(!play.turns.is_ready() && play.params("turn/start").is_none());
-        let acts = play.turns.hello();
-        play.take(acts);
+        let actions = play.turns.hello();
+        play.take(actions);
         play.answer("initialize", json!({}));
         let logged_in = !login["account"].is_null();
         play.answer("account/read", login);
         play.answer("thread/start", json!({"thread": {"id": "t"}}));
         assert_eq!(play.params("turn/start").is_some(), logged_in);
-        play.acts.clear();
+        play.actions.clear();
     }
     assert_eq!(play.results().len(), 2);
     let ready = play.told.iter().filter(|it| matches!(it, RuntimeEvent::Ready { .. })).count();
@@ -407,10 +407,10 @@ fn a_session_is_begun_anew_only_if_it_is_not_there() {
     play.refuse("thread/resume", "no rollout found for thread id old");
     assert!(matches!(&play.told[..], [RuntimeEvent::Notice { text }] if text.contains("old")));
     play.answer("thread/start", json!({"thread": {"id": "t"}}));
-    assert_eq!(play.acts, []);
+    assert_eq!(play.actions, []);
     let mut play = Play::new(Some("old"), Credentials::OfTheOptions);
     play.answer("initialize", json!({}));
     play.refuse("thread/resume", "thread old already has an active writer");
-    assert_eq!(play.acts, [Act::GiveUp]);
+    assert_eq!(play.actions, [Action::GiveUp]);
     assert_eq!(play.params("thread/start"), None);
 }

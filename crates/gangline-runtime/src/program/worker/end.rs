@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use gangline_os::{
     lines::Line,
-    process::{Exit, Ladder},
+    process::{Exit, KillPolicy},
 };
 use tokio::time;
 
-use super::{Act, LADDER, Protocol, SHORT_LADDER, Step, Why, Worker, now};
+use super::{Action, KILL_POLICY, Protocol, SHORT_KILL_POLICY, Step, Why, Worker, now};
 use crate::{RuntimeEvent, StopReason};
 
 /// From the interrupt of a stop to the end of the turn.
@@ -19,8 +19,8 @@ const GONE_WITHIN: Duration = Duration::from_secs(3);
 /// After its end, for what it wrote before.
 const LAST_WORDS_WITHIN: Duration = Duration::from_millis(500);
 /// For a program that has done its one thing: it writes its session, then ends by itself.
-const CLOSING: Ladder =
-    Ladder { term_after: Duration::from_secs(5), kill_after: Duration::from_secs(2) };
+const CLOSING: KillPolicy =
+    KillPolicy { term_after: Duration::from_secs(5), kill_after: Duration::from_secs(2) };
 
 impl<P: Protocol> Worker<P> {
     /// Ends what is left of the program. Returns the code to tell. Not cancel-safe.
@@ -33,7 +33,7 @@ impl<P: Protocol> Worker<P> {
                 0
             }
             Why::Useless => {
-                let exit = self.end(&SHORT_LADDER).await;
+                let exit = self.end(&SHORT_KILL_POLICY).await;
                 // Some end well when their input closes; 0 would say that a stop was asked for.
                 match self.ended(exit).await {
                     0 => -1,
@@ -53,14 +53,14 @@ impl<P: Protocol> Worker<P> {
 
     /// Ends the turn, then the program, as it was asked for. Returns the code to tell.
     async fn wind_up(&mut self, reason: StopReason) -> i32 {
-        let ladder = match reason {
+        let policy = match reason {
             StopReason::Shutdown | StopReason::Restart => {
                 self.finish_turn().await;
-                LADDER
+                KILL_POLICY
             }
-            StopReason::Stuck => SHORT_LADDER,
+            StopReason::Stuck => SHORT_KILL_POLICY,
         };
-        self.end(&ladder).await;
+        self.end(&policy).await;
         0
     }
 
@@ -68,9 +68,9 @@ impl<P: Protocol> Worker<P> {
         if !self.protocol.busy() {
             return;
         }
-        let acts = self.protocol.interrupt();
+        let actions = self.protocol.interrupt();
         let finish = async {
-            if self.act(acts).await.is_err() {
+            if self.action(actions).await.is_err() {
                 return;
             }
             while self.protocol.busy() {
@@ -91,11 +91,11 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Ends the process and its group, and takes in what it still says.
-    async fn end(&mut self, ladder: &Ladder) -> Exit {
+    async fn end(&mut self, policy: &KillPolicy) -> Exit {
         self.pipes.close_input().await;
         let exit = {
             let Self { child, pipes, protocol, port, clock, .. } = self;
-            let ending = child.end(ladder);
+            let ending = child.end(policy);
             tokio::pin!(ending);
             loop {
                 let output = tokio::select! {
@@ -104,10 +104,10 @@ impl<P: Protocol> Worker<P> {
                 };
                 // Only events are of use now: nothing is written any more.
                 if let Line::Text(text) = output
-                    && let Ok(acts) = protocol.read(&text, now(clock))
+                    && let Ok(actions) = protocol.read(&text, now(clock))
                 {
-                    for act in acts {
-                        if let Act::Tell(event) = act {
+                    for action in actions {
+                        if let Action::Report(event) = action {
                             port.tell(event).await;
                         }
                     }
@@ -129,7 +129,7 @@ impl<P: Protocol> Worker<P> {
             }
         };
         let _ = time::timeout(LAST_WORDS_WITHIN, words).await;
-        self.end(&SHORT_LADDER).await;
+        self.end(&SHORT_KILL_POLICY).await;
         if !exit.success() {
             let how = match (exit.code, exit.signal) {
                 (Some(code), _) => format!("code {code}"),

@@ -7,7 +7,7 @@ fn hooks(program: &str) -> Hooks {
     Profile::of(Path::new(program), None).unwrap().hooks.unwrap()
 }
 
-fn read(object: Value) -> Option<Told> {
+fn read(object: Value) -> Option<HookEvent> {
     hooks("claude").read(&object)
 }
 
@@ -18,7 +18,7 @@ fn an_object_of_a_hook_is_read_by_the_profile() {
         let mut object = json!({"hook_event_name": name, "tool_use_id": "t", "tool_name": "Bash"});
         object.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         match read(object) {
-            Some(Told::Result { is_error, content, .. }) => (is_error, content),
+            Some(HookEvent::Result { is_error, content, .. }) => (is_error, content),
             other => panic!("{other:?}"),
         }
     };
@@ -28,15 +28,15 @@ fn an_object_of_a_hook_is_read_by_the_profile() {
     assert_eq!(result("PostToolUse", blocks), (false, r#"[{"type":"text"}]"#.to_owned()));
     let failed = json!({"error": "Exit code 1", "tool_response": "x"});
     assert_eq!(result("PostToolUseFailure", failed), (true, "Exit code 1".to_owned()));
-    assert_eq!(read(json!({"hook_event_name": "PreCompact"})), Some(Told::Compacting));
-    assert_eq!(read(json!({"hook_event_name": "PostCompact"})), Some(Told::Compacted));
+    assert_eq!(read(json!({"hook_event_name": "PreCompact"})), Some(HookEvent::Compacting));
+    assert_eq!(read(json!({"hook_event_name": "PostCompact"})), Some(HookEvent::Compacted));
     assert_eq!(read(json!({"hook_event_name": "UserPromptSubmit"})), None, "without its text");
     assert_eq!(read(json!({"hook_event_name": "Unheard", "prompt": "x"})), None);
     assert_eq!(read(json!("Stop")), None);
     let inner = json!({"hook_event_name": "PermissionRequest", "agent_id": "a1"});
     assert_eq!(read(inner), None, "an agent of the agent");
     let inner = json!({"hook_event_name": "PermissionRequest", "agent_id": null});
-    assert_eq!(read(inner), Some(Told::Asks));
+    assert_eq!(read(inner), Some(HookEvent::Asks));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_failure_is_what_the_profile_says() {
         let object = json!({"hook_event_name": "StopFailure", "error": error,
             "last_assistant_message": words});
         match read(object) {
-            Some(Told::Ended(Ending { result, answer, .. })) if answer.is_empty() => result,
+            Some(HookEvent::Ended(Ending { result, answer, .. })) if answer.is_empty() => result,
             other => panic!("{other:?}"),
         }
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gangline_os::terminal;
 
-use super::{Act, Turns, short};
+use super::{Action, Turns, short};
 use crate::{
     RuntimeEvent,
     tmux::{
@@ -127,7 +127,7 @@ impl Turns {
             }
             Stage::Sent { at, times, cursor } => {
                 if now.saturating_sub(at) >= LEAVES_WITHIN * 2u32.pow(times.min(5) - 1) {
-                    self.out.push(Act::Keys(self.profile.submit.clone()));
+                    self.out.push(Action::Keys(self.profile.submit.clone()));
                     Stage::Sent { at: now, times: times + 1, cursor }
                 } else {
                     Stage::Sent { at, times, cursor }
@@ -160,7 +160,7 @@ impl Turns {
             return same;
         }
         if delivery.attempts == 0 && presses == 0 && screen.history > HISTORY_HIGH {
-            self.out.push(Act::ForgetHistory);
+            self.out.push(Action::ForgetHistory);
             return same;
         }
         let input = screen.input(&self.profile, None);
@@ -171,7 +171,7 @@ impl Turns {
         // A press may take away no more than the end of a line, which is not seen.
         let hint = unchanged && vain >= VAIN_CLEARS;
         if !input.is_empty() && !hint && presses < CLEARS {
-            self.out.push(Act::Keys(self.clear_keys()));
+            self.out.push(Action::Keys(self.clear_keys()));
             let vain = if unchanged { vain + 1 } else { 0 };
             return Stage::Clearing { presses: presses + 1, vain, at: now, before: Some(input) };
         }
@@ -179,7 +179,7 @@ impl Turns {
         if let Some(turn) = self.turn.as_mut().filter(|_| delivery.steer.is_none()) {
             turn.wanted_more = screen.wants_more(&self.profile).is_some();
         }
-        self.out.push(Act::Paste(delivery.text.clone()));
+        self.out.push(Action::Paste(delivery.text.clone()));
         self.looks = 0;
         let line = screen.cursor_line();
         Stage::Pasted { at: now, line, before: screen.input(&self.profile, Some(line)) }
@@ -201,14 +201,14 @@ impl Turns {
         let with_signs = screen.input_with_signs(&self.profile, line);
         let seen = |input: &String| delivery.receipt.seen(input, sight, &self.profile);
         if seen(&input) || with_signs.as_ref().is_some_and(seen) {
-            self.out.push(Act::Keys(self.profile.submit.clone()));
+            self.out.push(Action::Keys(self.profile.submit.clone()));
             self.looks = 0;
             return Stage::Sent { at: now, times: 1, cursor: screen.cursor_line() };
         }
         if now.saturating_sub(at) < SHOWS_WITHIN * 2u32.pow(delivery.attempts.min(5) - 1) {
             return Stage::Pasted { at, line, before };
         }
-        self.out.push(Act::Keys(self.clear_keys()));
+        self.out.push(Action::Keys(self.clear_keys()));
         self.looks = 0;
         Stage::Clearing { presses: 1, vain: 0, at: now, before: Some(input) }
     }
@@ -250,7 +250,7 @@ impl Turns {
     fn undelivered(&mut self, delivery: &Delivery, screen: &Screen) {
         if delivery.pasted() {
             let clear = self.clear_keys();
-            self.out.push(Act::Keys(clear));
+            self.out.push(Action::Keys(clear));
         }
         let Some(turn) = &self.turn else { return };
         let id = turn.id;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-mod told;
+mod hook_events;
 
 const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
 
@@ -39,8 +39,8 @@ impl Story {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
             self.now += self.turns.next_look().unwrap_or(LOOK_MOST);
-            let acts = self.turns.see(self.screen.clone(), self.now);
-            let words = words(&acts);
+            let actions = self.turns.see(self.screen.clone(), self.now);
+            let words = words(&actions);
             if !words.is_empty() {
                 self.told.extend(words.clone());
                 return words;
@@ -63,22 +63,22 @@ impl Story {
 }
 
 /// What is done, in words; signs of life aside.
-fn words(acts: &[Act]) -> Vec<String> {
-    let word = |act: &Act| match act {
-        Act::Tell(RuntimeEvent::Alive { .. }) => None,
-        Act::Tell(RuntimeEvent::Ready { .. }) => Some("ready".to_owned()),
-        Act::Tell(RuntimeEvent::Accepted { .. }) => Some("accepted".to_owned()),
-        Act::Tell(RuntimeEvent::Notice { text }) => Some(format!("notice {text}")),
-        Act::Tell(RuntimeEvent::Finished { result, .. }) => Some(match result {
+fn words(actions: &[Action]) -> Vec<String> {
+    let word = |action: &Action| match action {
+        Action::Report(RuntimeEvent::Alive { .. }) => None,
+        Action::Report(RuntimeEvent::Ready { .. }) => Some("ready".to_owned()),
+        Action::Report(RuntimeEvent::Accepted { .. }) => Some("accepted".to_owned()),
+        Action::Report(RuntimeEvent::Notice { text }) => Some(format!("notice {text}")),
+        Action::Report(RuntimeEvent::Finished { result, .. }) => Some(match result {
             TurnResult::Failed { why, .. } => format!("failed {why}"),
             other => format!("{other:?}"),
         }),
-        Act::Tell(other) => Some(format!("{other:?}")),
-        Act::Keys(keys) => Some(format!("keys {}", keys.join(" "))),
-        Act::Paste(text) => Some(format!("paste {text}")),
+        Action::Report(other) => Some(format!("{other:?}")),
+        Action::Keys(keys) => Some(format!("keys {}", keys.join(" "))),
+        Action::Paste(text) => Some(format!("paste {text}")),
         other => Some(format!("{other:?}")),
     };
-    acts.iter().filter_map(word).collect()
+    actions.iter().filter_map(word).collect()
 }
 
 #[test]
@@ -147,8 +147,11 @@ fn a_box_that_is_always_there_is_no_end_by_itself() {
     assert_eq!(story.shows(&working, (2, 4)).until(30_000), [""; 0]);
     assert_eq!(story.shows(&["› hi", "", "• hello", "", "› Ask"], (2, 4)).until(3000), ["Read(1)"]);
     let lines = ["› hi", "", "• hello", "", "› Ask"].map(ToOwned::to_owned).into();
-    let acts = story.turns.read(&Captured { lines, overflowed: false }, story.now);
-    assert!(words(&acts)[0].contains("hello") && words(&acts)[2] == "Completed", "{acts:?}");
+    let actions = story.turns.read(&Captured { lines, overflowed: false }, story.now);
+    assert!(
+        words(&actions)[0].contains("hello") && words(&actions)[2] == "Completed",
+        "{actions:?}"
+    );
 }
 
 #[test]
@@ -179,8 +182,8 @@ fn an_answer_that_asks_something_is_an_end() {
 fn an_interrupt_takes_back_what_was_not_sent_off_and_ends_what_was() {
     let mut story = Story::ready("shell", &["$"], (2, 0));
     story.says("ls").until(500);
-    let acts = story.turns.interrupt(story.now);
-    assert_eq!(words(&acts), ["keys C-u", "Free", "Interrupted"]);
+    let actions = story.turns.interrupt(story.now);
+    assert_eq!(words(&actions), ["keys C-u", "Free", "Interrupted"]);
     story.says("ls").until(500);
     story.shows(&["$ ls"], (4, 0)).until(500);
     story.shows(&["$ ls", ""], (0, 1)).until(500);
@@ -190,8 +193,8 @@ fn an_interrupt_takes_back_what_was_not_sent_off_and_ends_what_was() {
     assert_eq!(story.until(3000), ["keys C-c"]);
     assert_eq!(story.until(30_000), [""; 0]);
     assert_eq!(story.shows(&["$ ls", "^C", "$"], (2, 2)).until(3000), ["Read(1)"]);
-    let acts = story.turns.read(&Captured::default(), story.now);
-    assert_eq!(words(&acts), ["Free", "Interrupted"]);
+    let actions = story.turns.read(&Captured::default(), story.now);
+    assert_eq!(words(&actions), ["Free", "Interrupted"]);
     // Sent off and not yet seen to be gone: the program may have it.
     let mut story = Story::ready("shell", &["$"], (2, 0));
     story.says("ls").until(500);

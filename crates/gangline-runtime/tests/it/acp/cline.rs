@@ -43,6 +43,7 @@ async fn cline() -> Rig {
 /// the daemon's own tool by a file, an interrupt, another model, errors, an empty session, a death
 /// in mid-turn, and the same session afterwards. No process of it is left.
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 async fn a_session_of_the_real_program() {
     let mut rig = cline().await;
     let (_, notices) = rig.opened().await;

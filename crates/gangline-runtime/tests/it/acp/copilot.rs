@@ -38,6 +38,7 @@ async fn copilot() -> Rig {
 /// the daemon's own tool, tokens of one turn, an interrupt, another model, errors that come as
 /// texts, an empty session, a death in mid-turn, the same session afterwards, and the list.
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 async fn a_session_of_the_real_program() {
     let mut rig = copilot().await;
     let (first, notices) = rig.opened().await;

@@ -47,6 +47,7 @@ async fn opencode() -> Rig {
 /// R0-02 … R0-08, R0-13 … R0-18, C5: one session of the real program: an answer, tools allowed, refused and
 /// unasked, the daemon's own tool, thoughts, tokens, an interrupt, another model, an empty session.
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 async fn a_session_of_the_real_program() {
     let mut rig = opencode().await;
     // What a project says about permissions does not count.

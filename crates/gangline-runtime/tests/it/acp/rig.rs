@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use gangline_os::secret::Secret;
-use gangline_runtime::{Answer, ApprovalAsk, Block, RuntimeEvent, Usage, Verdict};
+use gangline_runtime::{Answer, ApprovalAsk, ApprovalReply, Block, RuntimeEvent, Usage};
 
 pub(crate) use crate::rig::{Done, Rig, turn};
 
@@ -51,8 +51,8 @@ impl Rig {
             if let RuntimeEvent::ApprovalAsked { ask, .. } = &event {
                 let request = ask.request.clone();
                 asks.push(ask.clone());
-                let verdict = Verdict { request, answer: answer.clone() };
-                self.runtime.decide(verdict).await.unwrap();
+                let reply = ApprovalReply { request, answer: answer.clone() };
+                self.runtime.decide(reply).await.unwrap();
             }
             seen.push(event);
             if last {

@@ -38,8 +38,8 @@ async fn its_instructions_skills_and_subagents_stay() {
     write(&rig, "home/.claude/skills/home-skill/SKILL.md", &of_home);
     let of_folder = skill("folder-skill", "Counts every fig of the folder");
     write(&rig, "work/.claude/skills/folder-skill/SKILL.md", &of_folder);
-    let agent = "---\nname: orchard-keeper\ndescription: Looks after the orchard\n---\nKeep it.\n";
-    write(&rig, "home/.claude/agents/orchard-keeper.md", agent);
+    let agent = "---\nname: orchard-hand\ndescription: Looks after the orchard\n---\nKeep it.\n";
+    write(&rig, "home/.claude/agents/orchard-hand.md", agent);
     rig.start().await;
     assert!(rig.ask(1, "hello").await.text().starts_with("turn 1: hello"));
     let asked = rig.requests().join("\n");
@@ -48,7 +48,7 @@ async fn its_instructions_skills_and_subagents_stay() {
         "Rule of the folder: say quince",
         "Peels every pear of the house",
         "Counts every fig of the folder",
-        "orchard-keeper",
+        "orchard-hand",
         "Looks after the orchard",
     ] {
         assert!(asked.contains(own), "{own} is not in its request");

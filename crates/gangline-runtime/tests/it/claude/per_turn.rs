@@ -2,8 +2,8 @@
 
 use gangline_os::process::Signal;
 use gangline_runtime::{
-    Answer, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent, SessionFilter, SessionId,
-    StopReason, Thinking, TurnResult, Verdict, adapters,
+    Answer, ApprovalReply, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent,
+    SessionFilter, SessionId, StopReason, Thinking, TurnResult, adapters,
 };
 use serde_json::Value;
 
@@ -123,7 +123,7 @@ async fn the_process_is_started_with_our_files_and_tools_only() {
     rig.until_finished().await;
 }
 
-/// C5, R2-41: under `ask` a command waits for its verdict, and what only looks does not; the
+/// C5, R2-41: under `ask` a command waits for its reply, and what only looks does not; the
 /// daemon's tools reach the model.
 #[tokio::test]
 async fn approvals_and_the_daemon_s_tools_work_in_each_turn() {
@@ -138,7 +138,7 @@ async fn approvals_and_the_daemon_s_tools_work_in_each_turn() {
             1 => Answer::Allow,
             _ => Answer::Deny { reason: "not on a Sunday".to_owned() },
         };
-        rig.runtime.decide(Verdict { request: ask.request.clone(), answer }).await.unwrap();
+        rig.runtime.decide(ApprovalReply { request: ask.request.clone(), answer }).await.unwrap();
         let done = Done(rig.until_finished().await);
         assert_eq!(done.result(), &TurnResult::Completed);
         assert_eq!(rig.path("work").join(format!("made-{number}")).exists(), number == 1);
@@ -344,8 +344,8 @@ async fn a_second_prompt_is_refused_and_what_is_added_is_taken_up() {
     assert!(matches!(why, Refusal::Busy { .. }));
     let added = Prompt { turn: turn(1), text: "and quince".to_owned(), uuid: "y".to_owned() };
     rig.runtime.steer(added).await.unwrap();
-    let verdict = Verdict { request: ask.request.clone(), answer: Answer::Allow };
-    rig.runtime.decide(verdict).await.unwrap();
+    let reply = ApprovalReply { request: ask.request.clone(), answer: Answer::Allow };
+    rig.runtime.decide(reply).await.unwrap();
     let done = Done(rig.until_finished().await);
     let steered = RuntimeEvent::Steered { turn: turn(1), uuid: "y".to_owned() };
     assert!(done.0.contains(&steered), "{done:?}");

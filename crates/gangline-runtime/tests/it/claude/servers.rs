@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_runtime::{
-    Answer, McpPlace, McpServer, Permissions, RuntimeEvent, ToolCall, ToolHost, ToolServer,
-    ToolSpec, Verdict,
+    Answer, ApprovalReply, McpPlace, McpServer, Permissions, RuntimeEvent, ToolCall, ToolHost,
+    ToolServer, ToolSpec,
 };
 use gangline_testkit::mcp;
 use serde_json::json;
@@ -63,7 +63,7 @@ async fn configured_servers_are_called() {
     let Some(RuntimeEvent::ApprovalAsked { ask, .. }) = asked.last() else { panic!() };
     assert_eq!(ask.tool, "mcp__pipe__fail");
     let answer = Answer::Deny { reason: "not today".to_owned() };
-    rig.runtime.decide(Verdict { request: ask.request.clone(), answer }).await.unwrap();
+    rig.runtime.decide(ApprovalReply { request: ask.request.clone(), answer }).await.unwrap();
     assert!(Done(rig.until_finished().await).text().contains("not today"));
 
     let called = mcp::calls(&rig.path("work"));

@@ -1,7 +1,7 @@
 //! The real program: who decides about tools, and the daemon's own tools.
 
 use gangline_runtime::{
-    Answer, ApprovalAsk, Block, Permissions, RuntimeEvent, TurnResult, Verdict,
+    Answer, ApprovalAsk, ApprovalReply, Block, Permissions, RuntimeEvent, TurnResult,
 };
 
 use super::rig::{Done, Rig, turn};
@@ -43,11 +43,11 @@ async fn asked(rig: &mut Rig, number: i64, text: &str) -> ApprovalAsk {
     }
 }
 
-/// C5: under `ask` each shell command waits for its verdict, even one that the program itself
+/// C5: under `ask` each shell command waits for its reply, even one that the program itself
 /// takes for harmless; a denial reaches the model; what only looks is not asked about; the program
 /// asks nobody by a tool of its own.
 #[tokio::test]
-async fn a_shell_command_waits_for_its_verdict() {
+async fn a_shell_command_waits_for_its_approval() {
     let mut rig = Rig::claude(TOOLS).await;
     rig.start().await;
     let file = rig.path("work").join("made");
@@ -55,7 +55,10 @@ async fn a_shell_command_waits_for_its_verdict() {
     let ask = asked(&mut rig, 1, "bash touch made").await;
     assert_eq!((ask.tool.as_str(), &ask.input["command"]), ("Bash", &"touch made".into()));
     assert!(!file.exists());
-    rig.runtime.decide(Verdict { request: ask.request, answer: Answer::Allow }).await.unwrap();
+    rig.runtime
+        .decide(ApprovalReply { request: ask.request, answer: Answer::Allow })
+        .await
+        .unwrap();
     let done = Done(rig.until_finished().await);
     assert!(file.exists());
     let ran: Vec<(&str, bool)> = done
@@ -70,12 +73,15 @@ async fn a_shell_command_waits_for_its_verdict() {
 
     let ask = asked(&mut rig, 2, "bash echo harmless").await;
     let answer = Answer::Deny { reason: "not on a Sunday".to_owned() };
-    rig.runtime.decide(Verdict { request: ask.request.clone(), answer }).await.unwrap();
+    rig.runtime.decide(ApprovalReply { request: ask.request.clone(), answer }).await.unwrap();
     let done = Done(rig.until_finished().await);
     assert!(done.text().contains("not on a Sunday"), "{done:?}");
     assert_eq!(done.result(), &TurnResult::Completed);
     // Too late and twice: nobody waits for it.
-    rig.runtime.decide(Verdict { request: ask.request, answer: Answer::Allow }).await.unwrap();
+    rig.runtime
+        .decide(ApprovalReply { request: ask.request, answer: Answer::Allow })
+        .await
+        .unwrap();
 
     let notes = rig.path("work").join("notes.txt").display().to_string();
     let done = rig.ask(3, &format!("read {notes}")).await;

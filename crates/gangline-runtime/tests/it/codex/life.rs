@@ -72,8 +72,8 @@ async fn an_interrupt_ends_a_turn_that_waits_for_an_approval() {
     rig.runtime.interrupt().await.unwrap();
     assert_eq!(Done(rig.until_finished().await).result(), &TurnResult::Interrupted);
     let answer = gangline_runtime::Answer::Allow;
-    let verdict = gangline_runtime::Verdict { request: ask.request.clone(), answer };
-    rig.runtime.decide(verdict).await.unwrap();
+    let reply = gangline_runtime::ApprovalReply { request: ask.request.clone(), answer };
+    rig.runtime.decide(reply).await.unwrap();
     assert!(rig.ask(2, "after").await.text().ends_with(": after"));
     assert!(!rig.path("work").join("approved").exists());
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use gangline_runtime::{
-    Answer, ApprovalAsk, Block, McpPlace, McpServer, Permissions, RuntimeEvent, TurnResult, Verdict,
+    Answer, ApprovalAsk, ApprovalReply, Block, McpPlace, McpServer, Permissions, RuntimeEvent,
+    TurnResult,
 };
 
 use super::rig::{Done, KEY, Rig, turn};
@@ -48,8 +49,8 @@ async fn asked(rig: &mut Rig, number: i64, text: &str) -> ApprovalAsk {
 }
 
 async fn decide(rig: &mut Rig, ask: &ApprovalAsk, answer: Answer) -> Done {
-    let verdict = Verdict { request: ask.request.clone(), answer };
-    rig.runtime.decide(verdict).await.unwrap();
+    let reply = ApprovalReply { request: ask.request.clone(), answer };
+    rig.runtime.decide(reply).await.unwrap();
     Done(rig.until_finished().await)
 }
 
@@ -68,10 +69,10 @@ fn results(done: &Done) -> Vec<(&str, bool, &str)> {
     done.0.iter().filter_map(result).collect()
 }
 
-/// C5: under `ask` each command waits for its verdict, also one that the program itself takes for
+/// C5: under `ask` each command waits for its reply, also one that the program itself takes for
 /// harmless, and each patch; a denial reaches the model with its reason, and the turn goes on.
 #[tokio::test]
-async fn commands_and_patches_wait_for_their_verdict() {
+async fn commands_and_patches_wait_for_their_approval() {
     let mut rig = Rig::codex(TOOLS).await;
     rig.start().await;
     let file = rig.path("work").join("made");
@@ -92,8 +93,8 @@ async fn commands_and_patches_wait_for_their_verdict() {
         assert_eq!(results(&done), [("Bash", true, "it was not allowed")]);
         assert_eq!(done.result(), &TurnResult::Completed);
         // Too late and twice: nobody waits for it.
-        let verdict = Verdict { request: ask.request, answer: Answer::Allow };
-        rig.runtime.decide(verdict).await.unwrap();
+        let reply = ApprovalReply { request: ask.request, answer: Answer::Allow };
+        rig.runtime.decide(reply).await.unwrap();
     }
     assert!(file.exists());
 
@@ -292,7 +293,7 @@ fn server(key: &str, place: McpPlace, allowed: &[&str]) -> McpServer {
 }
 
 /// R2-34: tools of a server over stdio and over HTTP are called; those on its list unasked, others
-/// after a verdict; a server that does not start is told and hinders nothing.
+/// after a reply; a server that does not start is told and hinders nothing.
 #[tokio::test]
 async fn tools_of_servers_are_called() {
     let mut rig = Rig::codex(TOOLS).await;

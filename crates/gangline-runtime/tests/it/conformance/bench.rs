@@ -1,4 +1,4 @@
-//! A place to run the suite in: a folder, a stand-in that follows the dialect's script, a mark.
+//! A place to run the suite in: a folder, a stand-in that follows the dialect's script, a run id.
 #![allow(clippy::print_stdout, reason = "a failure shows what was found before it")]
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 };
 
 use gangline_conformance::{self as conformance, McpProbe, Model, Progress, Report, Subject};
-use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
+use gangline_os::{CancellationToken, clock, run_id, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
     McpPlace, McpServer, Mode, Permissions, Runtime, StartOptions, adapters,
     registry::dialect::{self, Dialect, Pace},
@@ -70,6 +70,7 @@ impl Bench {
     }
 
     /// A bench for any adapter.
+    #[expect(clippy::too_many_lines, reason = "all parts of the fixture are made here")]
     pub(crate) async fn with(
         dialect: Dialect,
         make: Box<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
@@ -143,16 +144,16 @@ impl Bench {
         Self { subject, installation, _tasks: tasks, _server: server, folder }
     }
 
-    /// Runs the suite and shows each verdict as it falls.
+    /// Runs the suite and shows each score as it falls.
     pub(crate) async fn run(&self) -> Report {
         let report = conformance::run(&self.subject, &|progress| {
             let Progress::Found(outcome) = progress else { return };
             println!(
                 "{:6.2} s  {:11} {}{}",
                 outcome.took.as_secs_f64(),
-                outcome.verdict.word(),
+                outcome.score.word(),
                 outcome.cell.id,
-                outcome.verdict.why().map(|why| format!(": {why}")).unwrap_or_default(),
+                outcome.score.why().map(|why| format!(": {why}")).unwrap_or_default(),
             );
         })
         .await;
@@ -163,9 +164,9 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        for marked in mark::marked_processes(&self.installation) {
+        for found in run_id::run_processes(&self.installation) {
             let kill = gangline_os::process::Signal::Kill;
-            let _ = gangline_os::proc::signal_exact(marked.pid, marked.start_time, kill);
+            let _ = gangline_os::proc::signal_exact(found.pid, found.start_time, kill);
         }
         if std::thread::panicking() || std::env::var_os("GANGLINE_KEEP").is_some() {
             self.folder.disable_cleanup(true);

@@ -25,12 +25,12 @@ pub(crate) struct Flaw {
     /// Changes what is told.
     pub(crate) tell: fn(RuntimeEvent) -> Vec<RuntimeEvent>,
     /// Changes what is done.
-    pub(crate) act: Act,
+    pub(crate) action: Action,
 }
 
 /// What is done differently.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum Action {
     AsAsked,
     TakesASecondPrompt,
     WaitsForAnswers,
@@ -56,7 +56,7 @@ pub(crate) enum Act {
 
 impl Flaw {
     pub(crate) const NONE: Self =
-        Self { options: |_| {}, tell: |event| vec![event], act: Act::AsAsked };
+        Self { options: |_| {}, tell: |event| vec![event], action: Action::AsAsked };
 
     pub(crate) const fn options(options: fn(&mut StartOptions)) -> Self {
         Self { options, ..Self::NONE }
@@ -66,8 +66,8 @@ impl Flaw {
         Self { tell, ..Self::NONE }
     }
 
-    pub(crate) const fn act(act: Act) -> Self {
-        Self { act, ..Self::NONE }
+    pub(crate) const fn action(action: Action) -> Self {
+        Self { action, ..Self::NONE }
     }
 }
 
@@ -100,14 +100,14 @@ impl Runtime for Flawed {
         mut options: StartOptions,
         tasks: &mut TaskGroup,
     ) -> Result<Session, RuntimeError> {
-        let act = self.flaw.act;
-        if act == Act::RefusesUnknownFields && options.extra.contains_key("no_such_field") {
+        let action = self.flaw.action;
+        if action == Action::RefusesUnknownFields && options.extra.contains_key("no_such_field") {
             return Err(RuntimeError::Start { runtime: NAME, why: "what is that".to_owned() });
         }
         // The session behind it gets its first prompt from its own queue.
         let given = StartOptions { initial_prompt: None, ..options.clone() };
         (self.flaw.options)(&mut options);
-        let leaves = matches!(act, Act::LeavesAProcess | Act::AlwaysRuns);
+        let leaves = matches!(action, Action::LeavesAProcess | Action::AlwaysRuns);
         let left = leaves.then(|| leave(&options));
         let ghost = left.as_ref().map(Child::pid);
         let first = options.initial_prompt.take();
@@ -131,9 +131,9 @@ impl Runtime for Flawed {
         filter: &SessionFilter,
     ) -> Result<Vec<SessionHandle>, RuntimeError> {
         let mut filter = filter.clone();
-        match self.flaw.act {
-            Act::ListsNothing => return Ok(Vec::new()),
-            Act::ListsEverywhere => filter.workdir = None,
+        match self.flaw.action {
+            Action::ListsNothing => return Ok(Vec::new()),
+            Action::ListsEverywhere => filter.workdir = None,
             _ => {}
         }
         self.inner.list_sessions(options, &filter).await
@@ -162,7 +162,7 @@ impl Between {
     async fn run(mut self) {
         let mut open = true;
         loop {
-            let listens = self.flaw.act != Act::WaitsForAnswers || !self.in_turn;
+            let listens = self.flaw.action != Action::WaitsForAnswers || !self.in_turn;
             let step = tokio::select! {
                 command = self.port.next(), if open && listens => Step::Command(command),
                 event = self.inner.next() => Step::Event(event),
@@ -183,10 +183,10 @@ impl Between {
     /// Shows the handle of the session behind it.
     fn show(&self) {
         let handle = self.inner.handle.borrow().clone();
-        self.port.show(|shown| match self.flaw.act {
-            Act::HasAWrongHandle => shown.workdir = "/nowhere".into(),
-            Act::NeverRuns => *shown = SessionHandle { pid_start: Some(1), ..handle },
-            Act::AlwaysRuns => {
+        self.port.show(|shown| match self.flaw.action {
+            Action::HasAWrongHandle => shown.workdir = "/nowhere".into(),
+            Action::NeverRuns => *shown = SessionHandle { pid_start: Some(1), ..handle },
+            Action::AlwaysRuns => {
                 let pid_start = self.ghost.and_then(proc::start_time);
                 *shown = SessionHandle { pid: self.ghost, pid_start, ..handle };
             }
@@ -198,12 +198,13 @@ impl Between {
         self.ready |= matches!(event, RuntimeEvent::Ready { .. });
         let failed =
             matches!(event, RuntimeEvent::Finished { result: TurnResult::Failed { .. }, .. });
-        self.refuses |= failed && self.flaw.act == Act::RefusesAfterAnError;
+        self.refuses |= failed && self.flaw.action == Action::RefusesAfterAnError;
         if matches!(event, RuntimeEvent::Finished { .. }) {
             self.port.free();
             self.in_turn = false;
         }
-        if matches!(event, RuntimeEvent::Refused { .. }) && self.flaw.act == Act::TakesASecondPrompt
+        if matches!(event, RuntimeEvent::Refused { .. })
+            && self.flaw.action == Action::TakesASecondPrompt
         {
             return;
         }
@@ -217,28 +218,28 @@ impl Between {
         if let Command::Prompt(_) = &command {
             let before = self.prompts;
             self.prompts += 1;
-            let tired = matches!(self.flaw.act, Act::RefusesAfter(most) if before >= most);
+            let tired = matches!(self.flaw.action, Action::RefusesAfter(most) if before >= most);
             if tired || self.refuses {
                 let why = Refusal::Unsupported { runtime: NAME, what: "go on" };
                 self.port.free();
                 return self.port.tell(RuntimeEvent::Refused { command, why }).await;
             }
         }
-        match (self.flaw.act, &mut command) {
-            (Act::LosesEarlyPrompts, Command::Prompt(_)) if !self.ready => return,
-            (Act::DropsSteers, Command::Steer(_))
-            | (Act::NeverInterrupts, Command::Interrupt)
-            | (Act::KeepsItsModel, Command::SetModel(_))
-            | (Act::KeepsItsContext, Command::Compact | Command::Clear) => return,
-            (Act::TakesASecondPrompt, Command::Prompt(_)) => self.port.free(),
-            (Act::WaitsForAnswers, Command::Prompt(_)) => self.in_turn = true,
-            (Act::RefusesAfterAnInterrupt, Command::Interrupt) => self.refuses = true,
-            (Act::AllowsAll, Command::Decide(verdict)) => verdict.answer = Answer::Allow,
-            (Act::DeniesAll, Command::Decide(verdict)) => verdict.answer = deny("never"),
-            (Act::DeniesWithoutReason, Command::Decide(verdict))
-                if verdict.answer != Answer::Allow =>
+        match (self.flaw.action, &mut command) {
+            (Action::LosesEarlyPrompts, Command::Prompt(_)) if !self.ready => return,
+            (Action::DropsSteers, Command::Steer(_))
+            | (Action::NeverInterrupts, Command::Interrupt)
+            | (Action::KeepsItsModel, Command::SetModel(_))
+            | (Action::KeepsItsContext, Command::Compact | Command::Clear) => return,
+            (Action::TakesASecondPrompt, Command::Prompt(_)) => self.port.free(),
+            (Action::WaitsForAnswers, Command::Prompt(_)) => self.in_turn = true,
+            (Action::RefusesAfterAnInterrupt, Command::Interrupt) => self.refuses = true,
+            (Action::AllowsAll, Command::Decide(reply)) => reply.answer = Answer::Allow,
+            (Action::DeniesAll, Command::Decide(reply)) => reply.answer = deny("never"),
+            (Action::DeniesWithoutReason, Command::Decide(reply))
+                if reply.answer != Answer::Allow =>
             {
-                verdict.answer = deny("no");
+                reply.answer = deny("no");
             }
             _ => {}
         }

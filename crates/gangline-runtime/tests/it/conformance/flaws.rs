@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use gangline_conformance::{Verdict, cells};
+use gangline_conformance::{Score, cells};
 use gangline_os::task::{HowEnded, TaskGroup};
 use gangline_runtime::{
     ApprovalAsk, AssistantMessage, Permissions, Runtime, RuntimeEvent, SessionId, ToolCall,
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use super::{
     bench::Bench,
-    flawed::{Act, Flaw, Flawed},
+    flawed::{Action, Flaw, Flawed},
     toy::Toy,
     toys,
 };
@@ -33,6 +33,7 @@ macro_rules! told {
 }
 
 /// Flaws of an adapter with a program.
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn of_the_toy() -> Vec<Case> {
     use RuntimeEvent as E;
     vec![
@@ -51,10 +52,10 @@ fn of_the_toy() -> Vec<Case> {
             }),
             &["session_id", "apart"],
         ),
-        ("a wrong handle", Flaw::act(Act::HasAWrongHandle), &["handle"]),
+        ("a wrong handle", Flaw::action(Action::HasAWrongHandle), &["handle"]),
         ("elsewhere", Flaw::options(|it| it.workdir = it.tmp_dir.clone()), &["handle", "workdir"]),
         ("drops the first prompt", Flaw::options(|it| it.initial_prompt = None), &["first_prompt"]),
-        ("loses early prompts", Flaw::act(Act::LosesEarlyPrompts), &["early_prompt"]),
+        ("loses early prompts", Flaw::action(Action::LosesEarlyPrompts), &["early_prompt"]),
         ("never accepted", told!(E::Accepted { .. } => vec![]), &["accepted", "contract"]),
         (
             "accepted twice",
@@ -85,10 +86,14 @@ fn of_the_toy() -> Vec<Case> {
             }),
             &["contract"],
         ),
-        ("stops after two", Flaw::act(Act::RefusesAfter(2)), &["order"]),
-        ("prompt waits", Flaw::act(Act::WaitsForAnswers), &["prompt_returns"]),
-        ("takes a second", Flaw::act(Act::TakesASecondPrompt), &["busy", "contract"]),
-        ("cannot be interrupted", Flaw::act(Act::NeverInterrupts), &["interrupt", "ask_interrupt"]),
+        ("stops after two", Flaw::action(Action::RefusesAfter(2)), &["order"]),
+        ("prompt waits", Flaw::action(Action::WaitsForAnswers), &["prompt_returns"]),
+        ("takes a second", Flaw::action(Action::TakesASecondPrompt), &["busy", "contract"]),
+        (
+            "cannot be interrupted",
+            Flaw::action(Action::NeverInterrupts),
+            &["interrupt", "ask_interrupt"],
+        ),
         (
             "interrupted is done",
             told!(E::Finished { turn, .. } => {
@@ -126,8 +131,8 @@ fn of_the_toy() -> Vec<Case> {
             }),
             &["retry_after", "error_429"],
         ),
-        ("sulks", Flaw::act(Act::RefusesAfterAnInterrupt), &["goes_on", "interrupt_idle"]),
-        ("despairs", Flaw::act(Act::RefusesAfterAnError), &["after_error"]),
+        ("sulks", Flaw::action(Action::RefusesAfterAnInterrupt), &["goes_on", "interrupt_idle"]),
+        ("despairs", Flaw::action(Action::RefusesAfterAnError), &["after_error"]),
         ("hides results", told!(E::ToolResult { .. } => vec![]), &["tool_call"]),
         (
             "mixes up results",
@@ -146,8 +151,12 @@ fn of_the_toy() -> Vec<Case> {
             Flaw::options(|it| it.permissions = Permissions::Ask),
             &["allowed_tools", "bypass", "allowlist"],
         ),
-        ("deaf to a no", Flaw::act(Act::AllowsAll), &["ask_deny", "deny_told", "reads_outside"]),
-        ("deaf to a yes", Flaw::act(Act::DeniesAll), &["ask_allow", "reads_outside"]),
+        (
+            "deaf to a no",
+            Flaw::action(Action::AllowsAll),
+            &["ask_deny", "deny_told", "reads_outside"],
+        ),
+        ("deaf to a yes", Flaw::action(Action::DeniesAll), &["ask_allow", "reads_outside"]),
         (
             "asks blindly",
             told!(E::ApprovalAsked { turn, ask } => {
@@ -155,7 +164,7 @@ fn of_the_toy() -> Vec<Case> {
             }),
             &["reads_outside", "reads_closed"],
         ),
-        ("gives no reason", Flaw::act(Act::DeniesWithoutReason), &["deny_told"]),
+        ("gives no reason", Flaw::action(Action::DeniesWithoutReason), &["deny_told"]),
         (
             "counts twice",
             told!(E::Usage { turn, usage } => {
@@ -170,10 +179,14 @@ fn of_the_toy() -> Vec<Case> {
             &["environment"],
         ),
         ("leaks", Flaw::options(|it| it.env.extend(std::env::vars())), &["no_leak"]),
-        ("pedantic", Flaw::act(Act::RefusesUnknownFields), &["unknown_fields"]),
-        ("blind", Flaw::act(Act::NeverRuns), &["detect_running"]),
-        ("sees ghosts", Flaw::act(Act::AlwaysRuns), &["detect_running"]),
-        ("leaves a process", Flaw::act(Act::LeavesAProcess), &["stop", "stop_mid_turn", "crash"]),
+        ("pedantic", Flaw::action(Action::RefusesUnknownFields), &["unknown_fields"]),
+        ("blind", Flaw::action(Action::NeverRuns), &["detect_running"]),
+        ("sees ghosts", Flaw::action(Action::AlwaysRuns), &["detect_running"]),
+        (
+            "leaves a process",
+            Flaw::action(Action::LeavesAProcess),
+            &["stop", "stop_mid_turn", "crash"],
+        ),
         (
             "a wrong end",
             told!(E::Exited { .. } => vec![E::Exited { code: 3 }]),
@@ -188,9 +201,9 @@ fn of_the_toy() -> Vec<Case> {
 fn of_native() -> Vec<Case> {
     use RuntimeEvent as E;
     vec![
-        ("keeps its model", Flaw::act(Act::KeepsItsModel), &["set_model"]),
-        ("keeps its context", Flaw::act(Act::KeepsItsContext), &["compact", "clear"]),
-        ("drops what is added", Flaw::act(Act::DropsSteers), &["steer"]),
+        ("keeps its model", Flaw::action(Action::KeepsItsModel), &["set_model"]),
+        ("keeps its context", Flaw::action(Action::KeepsItsContext), &["compact", "clear"]),
+        ("drops what is added", Flaw::action(Action::DropsSteers), &["steer"]),
         ("does not tell what was added", told!(E::Steered { .. } => vec![]), &["steer"]),
         (
             "cannot shorten",
@@ -199,8 +212,8 @@ fn of_native() -> Vec<Case> {
             }),
             &["compact"],
         ),
-        ("lists nothing", Flaw::act(Act::ListsNothing), &["list_sessions"]),
-        ("lists too much", Flaw::act(Act::ListsEverywhere), &["list_sessions"]),
+        ("lists nothing", Flaw::action(Action::ListsNothing), &["list_sessions"]),
+        ("lists too much", Flaw::action(Action::ListsEverywhere), &["list_sessions"]),
         (
             "no tools",
             Flaw::options(|it| it.tools = Arc::new(Tools::None)),
@@ -277,8 +290,8 @@ async fn unseen((name, flaw, cells): Case, of: fn() -> Box<dyn Runtime>) -> Vec<
         bench.subject.only.extend(["answers", "busy"]);
     }
     let report = bench.run().await;
-    let blind = cells.iter().filter(|id| !matches!(report.verdict(id), Some(Verdict::No(_))));
-    blind.map(|id| format!("{name}: {id} is {:?}", report.verdict(id))).collect()
+    let blind = cells.iter().filter(|id| !matches!(report.score(id), Some(Score::No(_))));
+    blind.map(|id| format!("{name}: {id} is {:?}", report.score(id))).collect()
 }
 
 async fn all_are_seen(cases: Vec<Case>, of: fn() -> Box<dyn Runtime>) {
@@ -327,13 +340,13 @@ async fn silence_excuses_silence_only() {
     let wrong = told!(E::Finished { turn, result: TurnResult::Failed { .. } } => {
         vec![E::Finished { turn, result: TurnResult::Completed }]
     });
-    let hidden = Verdict::Hidden("nothing within 4 s: it is like that".to_owned());
-    let no = Verdict::No("the turn ended as Completed".to_owned());
-    for (flaw, expected) in [(silent, hidden), (wrong, no), (Flaw::NONE, Verdict::Yes)] {
+    let hidden = Score::Hidden("nothing within 4 s: it is like that".to_owned());
+    let no = Score::No("the turn ended as Completed".to_owned());
+    for (flaw, expected) in [(silent, hidden), (wrong, no), (Flaw::NONE, Score::Yes)] {
         let mut bench = toys::bench(move || Box::new(Flawed::new(Box::new(Toy), flaw))).await;
         bench.subject.dialect.known = KNOWN;
         bench.subject.only = vec!["error_500"];
-        assert_eq!(bench.run().await.verdict("error_500"), Some(&expected));
+        assert_eq!(bench.run().await.score("error_500"), Some(&expected));
     }
 }
 
@@ -344,8 +357,8 @@ async fn luck_is_no_proof() {
     let mut bench = toys::bench(|| Box::new(Toy)).await;
     bench.subject.dialect.known = KNOWN;
     bench.subject.only = vec!["answers"];
-    let hidden = Verdict::Hidden("at times".to_owned());
-    assert_eq!(bench.run().await.verdict("answers"), Some(&hidden));
+    let hidden = Score::Hidden("at times".to_owned());
+    assert_eq!(bench.run().await.score("answers"), Some(&hidden));
 }
 
 /// No cell is there that nothing above makes fail. The window of a context is told or hidden.

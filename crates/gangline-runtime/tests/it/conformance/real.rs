@@ -5,7 +5,7 @@ use std::{os::unix::fs::symlink, path::PathBuf};
 use gangline_conformance::cells;
 use gangline_testkit::programs;
 
-use super::{bench::Bench, foreign, verdicts};
+use super::{bench::Bench, foreign, scores};
 
 /// Runs the suite over a column of the table, in surroundings that are another's. `test` is the
 /// name of the test that asks for it.
@@ -20,10 +20,10 @@ async fn all_hold(test: &str, column: &str, program: Option<PathBuf>) {
     let report = bench.run().await;
     let failures: Vec<String> = report
         .failures()
-        .map(|it| format!("{}: {}", it.cell.id, it.verdict.why().unwrap_or_default()))
+        .map(|it| format!("{}: {}", it.cell.id, it.score.why().unwrap_or_default()))
         .collect();
     assert!(failures.is_empty(), "{failures:#?}");
-    verdicts::check(&report);
+    scores::check(&report);
 }
 
 /// What the program's documentation says nothing of a peer in its place shows nothing of.

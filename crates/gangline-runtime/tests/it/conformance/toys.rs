@@ -2,7 +2,7 @@
 
 use std::{os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
-use gangline_conformance::Verdict;
+use gangline_conformance::Score;
 use gangline_runtime::{
     Runtime,
     registry::dialect::{self, Dialect},
@@ -41,8 +41,8 @@ pub(crate) async fn bench(make: impl Fn() -> Box<dyn Runtime> + Send + Sync + 's
 #[tokio::test]
 async fn the_toy_passes() {
     let report = bench(|| Box::new(Toy)).await.run().await;
-    let failures: Vec<_> = report.failures().map(|it| (it.cell.id, &it.verdict)).collect();
+    let failures: Vec<_> = report.failures().map(|it| (it.cell.id, &it.score)).collect();
     assert!(failures.is_empty(), "{failures:#?}");
-    assert_eq!(report.verdict("crash"), Some(&Verdict::Yes));
-    assert_eq!(report.verdict("steer"), Some(&Verdict::Unsupported));
+    assert_eq!(report.score("crash"), Some(&Score::Yes));
+    assert_eq!(report.score("steer"), Some(&Score::Unsupported));
 }

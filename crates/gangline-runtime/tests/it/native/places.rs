@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use gangline_runtime::{Answer, Permissions, Prompt, RuntimeEvent, Verdict};
+use gangline_runtime::{Answer, ApprovalReply, Permissions, Prompt, RuntimeEvent};
 
 use super::{Rig, texts, turn};
 
@@ -27,8 +27,8 @@ async fn allowed(rig: &mut Rig, number: i64, text: &str, meanwhile: impl FnOnce(
     let asked = rig.until(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. })).await;
     let Some(RuntimeEvent::ApprovalAsked { ask, .. }) = asked.last() else { panic!() };
     meanwhile();
-    let verdict = Verdict { request: ask.request.clone(), answer: Answer::Allow };
-    rig.runtime.decide(verdict).await.unwrap();
+    let reply = ApprovalReply { request: ask.request.clone(), answer: Answer::Allow };
+    rig.runtime.decide(reply).await.unwrap();
     texts(&rig.until_finished().await)
 }
 

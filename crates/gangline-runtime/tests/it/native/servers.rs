@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use gangline_runtime::{
-    Answer, McpPlace, McpServer, Permissions, Prompt, RuntimeEvent, StopReason, TurnResult, Verdict,
+    Answer, ApprovalReply, McpPlace, McpServer, Permissions, Prompt, RuntimeEvent, StopReason,
+    TurnResult,
 };
 use gangline_testkit::mcp;
 
@@ -94,8 +95,8 @@ async fn a_servers_tool_is_asked_for_unless_it_is_listed() {
     let asked = rig.until(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. })).await;
     let Some(RuntimeEvent::ApprovalAsked { ask, .. }) = asked.last() else { panic!() };
     assert_eq!(ask.tool, "mcp__sh__greet");
-    let verdict = Verdict { request: ask.request.clone(), answer: Answer::Allow };
-    rig.runtime.decide(verdict).await.unwrap();
+    let reply = ApprovalReply { request: ask.request.clone(), answer: Answer::Allow };
+    rig.runtime.decide(reply).await.unwrap();
     assert_eq!(texts(&rig.until_finished().await), "good day of oak-ada");
     let system = rig.request(1)["system"][0]["text"].as_str().unwrap().to_owned();
     assert!(system.ends_with("## sh\n\nGreet politely."), "{system}");

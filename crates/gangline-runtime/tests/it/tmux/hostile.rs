@@ -63,7 +63,7 @@ async fn check(plays: impl IntoIterator<Item = Play>) {
         if let End::NotReady = end {
             rig.begin().await;
             assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));
-            assert_eq!(rig.marked(), [], "{play:?}");
+            assert_eq!(rig.run_processes(), [], "{play:?}");
             continue;
         }
         rig.start().await;
@@ -72,7 +72,8 @@ async fn check(plays: impl IntoIterator<Item = Play>) {
             End::Answer => {
                 let done = rig.done().await;
                 assert!(done.text().ends_with("you said hello"), "{play:?}: {:?}", done.result());
-                let server = rig.marked().into_iter().find(|(_, line)| line.contains(" -D "));
+                let server =
+                    rig.run_processes().into_iter().find(|(_, line)| line.contains(" -D "));
                 let memory = proc::pss_kib(server.unwrap().0).unwrap();
                 assert!(memory < 128 * 1024, "{play:?}: {memory} KiB");
             }
@@ -94,6 +95,6 @@ async fn check(plays: impl IntoIterator<Item = Play>) {
             }
         }
         rig.runtime.stop(StopReason::Stuck).await;
-        assert_eq!(rig.marked(), [], "{play:?}");
+        assert_eq!(rig.run_processes(), [], "{play:?}");
     }
 }

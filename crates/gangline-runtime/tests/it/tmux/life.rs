@@ -43,7 +43,7 @@ async fn what_cannot_start_says_why() {
         let error = rig.runtime.start(rig.options.clone()).await.unwrap_err();
         let RuntimeError::Start { why, .. } = &error else { panic!("{error}") };
         assert!(why.contains(expect), "{expect} in {why}");
-        assert_eq!(rig.marked(), []);
+        assert_eq!(rig.run_processes(), []);
     }
     let mut rig = bash();
     rig.options.mode = Mode::PerTurn;
@@ -56,7 +56,7 @@ async fn the_handle_is_that_of_the_program() {
     let mut rig = bash();
     rig.start().await;
     let pid = rig.pid.unwrap();
-    let program = rig.marked().into_iter().find(|(found, _)| *found == pid).unwrap();
+    let program = rig.run_processes().into_iter().find(|(found, _)| *found == pid).unwrap();
     assert!(program.1.starts_with("bash"), "{program:?}");
     let open = rig.runtime.session().unwrap();
     assert!(open.ready_at.is_some() && open.workdir == rig.path("work"));
@@ -81,7 +81,7 @@ async fn an_exit_is_told_with_its_code() {
         assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code }), "{rest:?}");
         assert!(notices(&rest).contains(how), "{rest:?}");
         assert!(!rig.runtime.runs());
-        assert_eq!(rig.marked(), []);
+        assert_eq!(rig.run_processes(), []);
     }
 }
 
@@ -114,7 +114,7 @@ async fn an_end_that_tmux_overlooks_is_told_with_its_code() {
     let rest = rig.rest().await;
     assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: 7 }), "{rest:?}");
     assert!(notices(&rest).contains("with code 7"), "{rest:?}");
-    assert_eq!(rig.marked(), []);
+    assert_eq!(rig.run_processes(), []);
 }
 
 /// A server that somebody kills is an exit as well.
@@ -126,7 +126,7 @@ async fn a_killed_server_is_an_exit() {
     rig.until_accepted().await;
     rig.tmux(&["kill-server"]);
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));
-    assert_eq!(rig.marked(), []);
+    assert_eq!(rig.run_processes(), []);
 }
 
 /// R0-11: a stop in mid-turn interrupts it, and ends everything that the program has started, also
@@ -142,7 +142,7 @@ async fn a_stop_leaves_nothing() {
     rig.until_there("work/away").await;
     rig.runtime.stop(StopReason::Shutdown).await;
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: 0 }));
-    assert_eq!(rig.marked(), []);
+    assert_eq!(rig.run_processes(), []);
 }
 
 /// An interrupt that the program ignores does not end the turn; the daemon's stop does.
@@ -158,7 +158,7 @@ async fn an_interrupt_that_is_ignored_ends_nothing() {
     rig.runtime.stop(StopReason::Stuck).await;
     let rest = rig.rest().await;
     assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: 0 }), "{rest:?}");
-    assert_eq!(rig.marked(), []);
+    assert_eq!(rig.run_processes(), []);
 }
 
 /// R3-08: a program that never shows its prompt is given up, and its screen is told.
@@ -170,7 +170,7 @@ async fn a_program_without_its_prompt_is_given_up() {
     let rest = rig.rest().await;
     assert!(notices(&rest).contains("please log in"), "{rest:?}");
     assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: -1 }));
-    assert_eq!(rig.marked(), []);
+    assert_eq!(rig.run_processes(), []);
 }
 
 /// R0-21: what a dead daemon left of its own is ended; a program that cannot go on says so.
@@ -180,7 +180,7 @@ async fn a_terminal_of_a_dead_daemon_is_ended() {
     rig.start().await;
     let old = rig.runtime.session().unwrap();
     // The daemon dies: nothing of the adapter's runs any more.
-    let server = rig.marked().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
+    let server = rig.run_processes().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
     let mut second = bash();
     second.options.session_dir = rig.options.session_dir.clone();
     second.options.resume = Some(SessionId("of another daemon".to_owned()));
@@ -209,7 +209,7 @@ async fn a_flood_is_bounded() {
     }
     let spent = proc::cpu_ticks(std::process::id()).unwrap() - before;
     assert!(spent < 100, "{spent} ticks for three looks of a second");
-    let server = rig.marked().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
+    let server = rig.run_processes().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
     assert!(proc::pss_kib(server).unwrap() < 64 * 1024);
     rig.runtime.interrupt().await.unwrap();
     assert_eq!(rig.done().await.result(), &TurnResult::Interrupted);
@@ -229,5 +229,5 @@ async fn a_hanging_server_is_ended() {
     proc::signal_exact(server.pid, server.start_time, Signal::Stop).unwrap();
     rig.say(1, "echo x").await;
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));
-    assert_eq!(rig.marked(), []);
+    assert_eq!(rig.run_processes(), []);
 }

@@ -83,7 +83,7 @@ async fn claude_in_a_terminal() {
     // Words of its dialogs are none in an answer.
     assert_eq!(rig.ask(7, "ask me").await.text(), "Done.\n\nDo you want to see it?");
     rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
-    assert_eq!(rig.marked(), []);
+    assert_eq!(rig.run_processes(), []);
     // Its session goes on.
     rig.options.resume = Some(begun.clone());
     let again = rig.start().await;

@@ -4,7 +4,7 @@ use std::{fs, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_os::{
-    mark::{self, Marked},
+    run_id::{self, RunProcess},
     secret::Secret,
 };
 use gangline_runtime::{RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult};
@@ -91,9 +91,10 @@ impl Rig {
     }
 
     /// The tmux server.
-    pub(crate) fn server(&self) -> Marked {
-        let server = self.marked().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
-        let mut all = mark::marked_processes(&self.installation).into_iter();
+    pub(crate) fn server(&self) -> RunProcess {
+        let server =
+            self.run_processes().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
+        let mut all = run_id::run_processes(&self.installation).into_iter();
         all.find(|it| it.pid == server).unwrap()
     }
 
@@ -112,7 +113,7 @@ impl Rig {
     pub(crate) async fn put_away(mut self) {
         self.runtime.stop(gangline_runtime::StopReason::Shutdown).await;
         assert_eq!(self.rest().await.last(), Some(&RuntimeEvent::Exited { code: 0 }));
-        assert_eq!(self.marked(), []);
+        assert_eq!(self.run_processes(), []);
     }
 }
 

@@ -155,7 +155,7 @@ while True:
     assert!(done.why().contains("could not be seen to arrive within 4 s"), "{done:?}");
     assert!(!done.0.iter().any(|event| matches!(event, RuntimeEvent::Accepted { .. })));
     rig.runtime.stop(gangline_runtime::StopReason::Stuck).await;
-    assert_eq!(rig.marked(), []);
+    assert_eq!(rig.run_processes(), []);
 }
 
 /// R3-07: keys that were lost are pressed again, and the message arrives once.

@@ -57,6 +57,7 @@ fn a_request_becomes_neutral() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn wrong_requests_are_refused_in_the_words_of_the_real_interface() {
     let user = json!({"role": "user", "content": "hi"});
     let uses = |ids: &[&str]| {

@@ -32,7 +32,7 @@ pub(crate) struct Asked {
 /// Whether a stream tells its usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Usage {
-    Told,
+    Included,
     Kept,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Asked, Refusal> {
     Ok(Asked { conversation, form, usage: usage(&fields, form)?, freeform })
 }
 
-/// Refuses a wish for several answers: the script has one.
+/// Refuses a request for several answers: the script has one.
 fn one_choice(fields: &Map<String, Value>) -> Result<(), Refusal> {
     match fields.get("n") {
         None | Some(Value::Null) => Ok(()),
@@ -83,7 +83,7 @@ fn usage(fields: &Map<String, Value>, form: Form) -> Result<Usage, Refusal> {
         );
     }
     match options.get("include_usage") {
-        Some(Value::Bool(true)) => Ok(Usage::Told),
+        Some(Value::Bool(true)) => Ok(Usage::Included),
         None | Some(Value::Null | Value::Bool(false)) => Ok(Usage::Kept),
         Some(other) => wrong_type("stream_options.include_usage", "a boolean", other),
     }

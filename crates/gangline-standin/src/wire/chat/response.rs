@@ -72,7 +72,7 @@ fn stream(asked: &Asked, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
     let chunk = |choices: Value, used: Value| {
         let mut object = frame(asked, ids, "chat.completion.chunk");
         object["choices"] = choices;
-        if asked.usage == Usage::Told {
+        if asked.usage == Usage::Included {
             object["usage"] = used;
         }
         data(object)
@@ -105,7 +105,7 @@ fn stream(asked: &Asked, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
         let reason = finish_reason(reply);
         let choice = json!({ "index": 0, "delta": {}, "logprobs": null, "finish_reason": reason });
         out.push(chunk(json!([choice]), Value::Null));
-        if asked.usage == Usage::Told {
+        if asked.usage == Usage::Included {
             out.push(chunk(json!([]), usage(asked, reply)));
         }
         out.push(Chunk::Bytes("data: [DONE]\n\n".to_owned()));

@@ -36,6 +36,7 @@ fn response(name: &str, response: Value) -> Value {
 
 /// What Gemini CLI sends, and the older spelling.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn a_request_becomes_neutral() {
     let body = json!({
         "systemInstruction": {"role": "user", "parts": [{"text": "You are"}, {"text": "ada"}]},

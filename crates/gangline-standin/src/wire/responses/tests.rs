@@ -36,6 +36,7 @@ fn message(role: &str, text: &str) -> Value {
 /// What Codex sends: instructions as developer's messages, context before the prompt, tools in
 /// namespaces, others added among the items, outputs of every kind.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn a_request_becomes_neutral() {
     let body = json!({
         "model": "m", "stream": true, "store": false, "instructions": "base",
@@ -123,6 +124,7 @@ fn a_request_becomes_neutral() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn wrong_requests_are_refused_in_the_words_of_the_real_interface() {
     let user = message("user", "x");
     let input = |items: Value| json!({"model": "m", "input": items});

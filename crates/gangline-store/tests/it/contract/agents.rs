@@ -3,7 +3,7 @@
 use gangline_core::{Epoch, MessageState, Principal, Tier, agent::AgentPhase};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AgentUpdate, LeftSession, NewEvent, NewUsage, Said, SentAs, Store, StoreError, Whose,
+    AgentUpdate, Entry, LeftSession, NewEvent, NewUsage, Said, SentAs, Store, StoreError, Whose,
 };
 
 use crate::support::*;
@@ -18,11 +18,11 @@ pub(crate) async fn each_start_raises_the_epoch_and_keeps_the_session(fixture: &
         ready: true,
         ..AgentUpdate::default()
     };
-    store.set_agent(&ada(), first.epoch, update).await.unwrap();
+    alone(&store, Entry::Agent(ada(), first.epoch, update)).await.unwrap();
     let row = store.agent(&ada()).await.unwrap().unwrap();
     assert_eq!((row.known_phase(), row.pid), (Some(AgentPhase::Idle), 11));
     assert!(row.ready_at.is_some());
-    store.set_agent(&ada(), first.epoch, AgentUpdate::default()).await.unwrap();
+    alone(&store, Entry::Agent(ada(), first.epoch, AgentUpdate::default())).await.unwrap();
     let same = store.agent(&ada()).await.unwrap().unwrap();
     assert_eq!((&same.session, same.ready_at), (&row.session, row.ready_at));
     let second = store.begin_epoch(&ada(), (12, "two"), claude()).await.unwrap();
@@ -30,7 +30,7 @@ pub(crate) async fn each_start_raises_the_epoch_and_keeps_the_session(fixture: &
     let row = store.agent(&ada()).await.unwrap().unwrap();
     assert_eq!((row.ready_at, row.note.as_str()), (None, "two"));
     let forget = AgentUpdate { session: Some(None), ..AgentUpdate::default() };
-    store.set_agent(&ada(), second.epoch, forget).await.unwrap();
+    alone(&store, Entry::Agent(ada(), second.epoch, forget)).await.unwrap();
     assert_eq!(store.agents().await.unwrap()[0].session, None);
     assert_eq!(store.begin_epoch(&bob(), (1, ""), claude()).await.unwrap().epoch, Epoch(1));
 }
@@ -43,7 +43,7 @@ pub(crate) async fn a_session_belongs_to_the_backend_that_made_it(fixture: &Fixt
     let ready = async |epoch, session: &str| {
         let session = Some(Some(session.to_owned()));
         let update = AgentUpdate { session, ..AgentUpdate::default() };
-        store.set_agent(&ada(), epoch, update).await.unwrap();
+        alone(&store, Entry::Agent(ada(), epoch, update)).await.unwrap();
     };
     let left = |runtime: &str, session: &str| {
         Some(LeftSession { runtime: runtime.to_owned(), session: session.to_owned() })
@@ -66,7 +66,7 @@ pub(crate) async fn a_session_belongs_to_the_backend_that_made_it(fixture: &Fixt
     ready(back.epoch, "c1").await;
     assert_eq!(begin(claude()).await.left, None);
     let forget = AgentUpdate { session: Some(None), ..AgentUpdate::default() };
-    store.set_agent(&ada(), row().await.epoch, forget).await.unwrap();
+    alone(&store, Entry::Agent(ada(), row().await.epoch, forget)).await.unwrap();
     let empty = begin(claude()).await;
     assert_eq!((empty.session, empty.left), (None, left("native", "n2")), "only its own is gone");
 }
@@ -82,7 +82,7 @@ pub(crate) async fn a_session_is_known_by_an_id_of_ours(fixture: &Fixture) {
             known_as: Some(known_as.to_owned()),
             ..AgentUpdate::default()
         };
-        store.set_agent(&ada(), epoch, update).await.unwrap();
+        alone(&store, Entry::Agent(ada(), epoch, update)).await.unwrap();
     };
     let first = begin().await;
     assert_eq!((first.session, first.known_as), (None, None));
@@ -124,7 +124,7 @@ async fn writes_are_fenced(store: &Store, old: Epoch) {
     fenced(store.end_turn(end(&ada(), turn, vec![])).await);
     fenced(store.open_approval(ask(&ada(), turn, id)).await);
     fenced(store.void_older(&ada(), old).await);
-    fenced(store.set_agent(&ada(), old, AgentUpdate::default()).await);
+    fenced(alone(store, Entry::Agent(ada(), old, AgentUpdate::default())).await);
     let mut said = send(&ada(), "k", &["x"]);
     said.turn = Some(turn);
     fenced(store.send(said).await);
@@ -167,8 +167,7 @@ pub(crate) async fn a_process_bound_to_an_epoch_is_fenced_without_naming_it(fixt
     fenced(old.confirm(&[line], Said::default()).await);
     fenced(old.undeliverable(&[line], "").await);
     fenced(old.may_be_doubled(line).await);
-    fenced(old.requeue_sent(&ada()).await);
-    fenced(old.mark_delivered(number).await);
+    fenced(alone(&old, Entry::Delivered(number)).await);
     old.accept(message(&bob(), "for somebody else")).await.unwrap();
     hub.accept(message(&ada(), "from somebody else")).await.unwrap();
 }
@@ -179,21 +178,11 @@ pub(crate) async fn a_pause_outlives_the_daemon(fixture: &Fixture) {
     let start = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
     assert_eq!((start.paused, start.epoch), (true, Epoch(1)));
     let update = AgentUpdate { paused: Some(false), ..AgentUpdate::default() };
-    store.set_agent(&ada(), start.epoch, update).await.unwrap();
+    alone(&store, Entry::Agent(ada(), start.epoch, update)).await.unwrap();
     assert!(!store.agent(&ada()).await.unwrap().unwrap().paused);
     store.pause(&ada()).await.unwrap();
     store.resume(&ada()).await.unwrap();
     assert!(!store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().paused);
-}
-
-pub(crate) async fn a_stand_down_lasts_until_it_is_lifted(fixture: &Fixture) {
-    let store = fixture.open().await;
-    store.stand_down(&ada(), "#room", "otto").await.unwrap();
-    store.stand_down(&ada(), "#room", "otto").await.unwrap();
-    assert_eq!(store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().stood_down, ["#room"]);
-    assert!(store.lift_stand_down(&ada(), "#room").await.unwrap());
-    assert!(!store.lift_stand_down(&ada(), "#room").await.unwrap());
-    assert!(store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().stood_down.is_empty());
 }
 
 fn usage(input: i64, turn: Option<gangline_core::TurnId>) -> NewUsage {

@@ -6,7 +6,7 @@ use gangline_core::{
     rule::{Form, Offer, Subject},
 };
 use gangline_store::{
-    Announce, DecideError, LineKind, OpenApproval, RULES_MAX, Ruling, Said, Store, Stored,
+    Announce, DecideError, Entry, LineKind, OpenApproval, RULES_MAX, Ruling, Said, Store, Stored,
     WithdrawApproval,
 };
 
@@ -173,7 +173,7 @@ pub(crate) async fn a_decision_reaches_the_runtime_once(fixture: &Fixture) {
     assert_eq!((waiting[0].state, &waiting[0].note), (ApprovalState::Denied, &note));
     assert_eq!(waiting[0].decided_by, Some(owner()));
     assert_eq!(waiting[0].decided_as.as_deref(), Some("ori"));
-    store.mark_delivered(number).await.unwrap();
+    alone(store, Entry::Delivered(number)).await.unwrap();
     assert_eq!(store.undelivered_decisions(&ada(), daemon.epoch).await.unwrap(), []);
     assert_eq!(store.approvals(None, true).await.unwrap(), []);
 }
@@ -319,7 +319,7 @@ pub(crate) async fn a_decision_that_missed_its_runtime_is_kept(fixture: &Fixture
     assert_eq!(daemon.restart().await, [number]);
     daemon.take().await;
     assert_eq!(daemon.ask().await.decided, Some(Decision::Allow));
-    daemon.store.mark_delivered(number).await.unwrap();
+    alone(&daemon.store, Entry::Delivered(number)).await.unwrap();
     assert_eq!(daemon.restart().await, [], "what the runtime has is over");
     daemon.take().await;
     assert_ne!(daemon.ask().await.number, number);
@@ -471,7 +471,7 @@ pub(crate) async fn a_removed_rule_does_not_count_for_the_next_attempt(fixture: 
     daemon.take().await;
     let first = daemon.offers("one", forms(&["ls"])).await;
     daemon.store.decide_always(first.number, always()).await.unwrap();
-    daemon.store.mark_delivered(first.number).await.unwrap();
+    alone(&daemon.store, Entry::Delivered(first.number)).await.unwrap();
     let second = daemon.offers("two", forms(&["ls"])).await;
     assert_eq!(second.decided, Some(Decision::Allow));
     daemon.restart().await;

@@ -54,7 +54,7 @@ pub(crate) async fn only_a_new_row_that_waits_is_told_at_its_commit(fixture: &Fi
     {
         let key = new.intake_key.clone();
         let (told, heard) = tokio::sync::oneshot::channel();
-        let accepted = store.accept_and_tell(new, move |row| told.send(row).unwrap()).await;
+        let accepted = store.accept_and_notify(new, move |row| told.send(row).unwrap()).await;
         let row = heard.await.unwrap();
         let id = accepted.unwrap().id;
         assert_eq!(row.as_ref().map(|row| row.id), tells.then_some(id), "{key:?}");

@@ -6,7 +6,7 @@ use gangline_core::AgentName;
 use gangline_runtime::tmux::attach::{self, Hands, Terminal};
 
 use super::Args;
-use crate::{cli::Global, failure::Failure, output, place, unmark};
+use crate::{caller, cli::Global, failure::Failure, output, place};
 
 /// Goes on as tmux if the agent has a terminal, and then returns only with a failure; without a
 /// terminal of our own what it shows is written once. Returns `None` if the agent has none.
@@ -17,7 +17,7 @@ pub(super) fn show(
     agent: &AgentName,
 ) -> Result<Option<Failure>, Failure> {
     if args.write {
-        unmark::refuse("type into a terminal")?;
+        caller::refuse("type into a terminal")?;
     }
     let paths = place::of_existing(&global.place())?;
     let sessions = paths.agent_dir(agent.as_str()).join("sessions");

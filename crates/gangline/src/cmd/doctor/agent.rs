@@ -6,8 +6,8 @@ use gangline_os::paths::Paths;
 use super::{
     hub::Hub,
     login, program, reading,
-    sheet::{About, Check, Group},
-    status::{self, Told},
+    report::{About, Check, Group},
+    status::{self, DaemonStatus},
     subject::{Subject, locate},
 };
 use crate::{
@@ -17,13 +17,13 @@ use crate::{
 };
 
 /// An agent, and what its backend is.
-pub(super) struct Patient<'a> {
+pub(super) struct AgentCheck<'a> {
     pub(super) agent: &'a AgentConfig,
     /// None without a backend of its name.
     pub(super) subject: Result<Subject, Failure>,
 }
 
-impl<'a> Patient<'a> {
+impl<'a> AgentCheck<'a> {
     pub(super) fn of(agent: &'a AgentConfig, loaded: &Loaded, ordered: &Ordered) -> Self {
         let wanted = ordered.get(&agent.nick).map(String::as_str);
         let driven = loaded.driven(agent, wanted).and_then(|driven| {
@@ -50,7 +50,7 @@ impl<'a> Patient<'a> {
         &self,
         loaded: &Loaded,
         (paths, hub): (&Paths, &Hub),
-        (version, told): (Option<&Version>, Option<&Told<'_>>),
+        (version, told): (Option<&Version>, Option<&DaemonStatus<'_>>),
     ) -> Group {
         let agent = self.agent;
         let mut checks: Vec<Check> =
@@ -80,7 +80,7 @@ impl<'a> Patient<'a> {
     }
 }
 
-impl Patient<'_> {
+impl AgentCheck<'_> {
     /// Says who decides what its tools may do, where that is not what people expect (C5).
     fn permissions(&self, unasked: Option<&str>) -> Option<Check> {
         const NAME: &str = "permissions";
@@ -91,14 +91,14 @@ impl Patient<'_> {
                 PromptBy::Owners => "its owner",
                 PromptBy::Members => "every member of its rooms",
             };
-            let text = format!("in a terminal nothing is asked: {who} has its shell");
+            let text = format!("no approvals in a terminal: {who} can run anything in its shell");
             return Some(Check::note(NAME, text));
         }
         match (mode, unasked) {
             (Permissions::Bypass, _) => Some(Check::warn(NAME, "BYPASS: every tool runs unasked")),
             (Permissions::Ask | Permissions::Allowlist, Some(ran)) => Some(
-                Check::warn(NAME, format!("`{mode}` does not hold: it ran {ran} unasked"))
-                    .remedy("make the program ask in its own settings: docs/backends.md"),
+                Check::warn(NAME, format!("`{mode}` has no effect: the program ran {ran} unasked"))
+                    .remedy("make the program ask in its own settings: see docs/backends.md"),
             ),
             (Permissions::Ask | Permissions::Allowlist, None) => None,
         }
@@ -116,7 +116,7 @@ fn backend(subject: &Subject, agent: &AgentConfig, loaded: &Loaded) -> Check {
     let text = format!("{text}, ordered by --runtime instead of {}", instead_of.name);
     let text = match instead_of.left_out.as_slice() {
         [] => text,
-        keys => format!("{text}; these keys have no effect meanwhile: {}", keys.join(", ")),
+        keys => format!("{text}; these keys have no effect now: {}", keys.join(", ")),
     };
     Check::note("backend", text).remedy(back(agent, loaded))
 }
@@ -124,7 +124,7 @@ fn backend(subject: &Subject, agent: &AgentConfig, loaded: &Loaded) -> Check {
 /// How the configured backend is taken again.
 fn back(agent: &AgentConfig, loaded: &Loaded) -> String {
     let (nick, name) = (&agent.nick, loaded.backend_name(agent));
-    format!("`gangline restart {nick} --runtime {name}` takes the configured one again")
+    format!("`gangline restart {nick} --runtime {name}` goes back to the configured one")
 }
 
 fn directory(agent: &AgentConfig) -> Check {
@@ -151,8 +151,10 @@ fn servers(subject: &Subject, agent: &AgentConfig, hub: &Hub) -> Vec<Check> {
         };
         match takes {
             true => server_check(name, server, subject, hub),
-            false => Check::warn(name, "its backend takes no servers of this kind")
-                .remedy("remove it from this agent, or reach it the other way"),
+            false => Check::warn(name, "its backend takes no servers of this kind").remedy(
+                "remove it from this agent, or configure the other kind (`command` or \
+                     `url`)",
+            ),
         }
     });
     each.collect()
@@ -162,7 +164,7 @@ fn server_check(name: String, server: &McpServerConfig, subject: &Subject, hub: 
     let server = match server.resolved(|name| std::env::var(name).ok()) {
         Ok(server) => server,
         Err(error) => {
-            let remedy = "its entry names the variable: set it where the hub is started";
+            let remedy = "its entry names this variable: set it where the hub is started";
             return match hub.runs {
                 true => Check::warn(name, format!("{error} here; the hub may have it")),
                 false => Check::fail(name, error.to_string()),
@@ -171,7 +173,7 @@ fn server_check(name: String, server: &McpServerConfig, subject: &Subject, hub: 
         }
     };
     match server.place {
-        McpPlaceConfig::Address { .. } => Check::note(name, "over HTTP; it was not asked"),
+        McpPlaceConfig::Address { .. } => Check::note(name, "over HTTP; not checked"),
         McpPlaceConfig::Program { command, env, .. } => {
             let path = env.get("PATH").or_else(|| subject.env.get("PATH"));
             match locate(&command, path.map_or("", String::as_str), &subject.folder).file() {

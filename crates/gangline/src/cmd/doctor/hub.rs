@@ -15,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::sheet::Check;
+use super::report::Check;
 use crate::{configuration::Loaded, fleet, program};
 
 /// How long the IRC server may take to take a connection.
@@ -56,7 +56,7 @@ pub(super) fn look(paths: &Paths, loaded: Option<&Loaded>) -> (Hub, Check) {
         }
         Ok(Some(hub)) => {
             let check = match &hub.about {
-                None => Check::note(NAME, "it starts just now"),
+                None => Check::note(NAME, "it is starting"),
                 Some(about) => running(about),
             };
             (Hub { runs: true, about: hub.about }, check)
@@ -68,12 +68,12 @@ fn running(about: &About) -> Check {
     const NAME: &str = "hub";
     let text = format!("process {}, version {}", about.pid, about.version);
     if let Some(why) = &about.refused {
-        return Check::warn(NAME, format!("{text}: it still runs with the configuration it had"))
+        return Check::warn(NAME, format!("{text}: it still runs with an earlier configuration"))
             .detail(why)
             .remedy("correct the configuration, then `gangline up -d`");
     }
     if program::was_replaced(about.pid) == Some(true) {
-        return Check::warn(NAME, format!("{text}: its program was replaced since it began"))
+        return Check::warn(NAME, format!("{text}: its program was replaced after it started"))
             .remedy("`gangline restart --hub`, and `gangline restart --all --when-idle`");
     }
     Check::ok(NAME, text)
@@ -113,7 +113,8 @@ fn socket(about: &About) -> Option<Check> {
     Some(match dial(path, PATIENCE) {
         Ok(_) => Check::ok(NAME, format!("{} takes the agents' connections", path.display())),
         Err(error) => Check::fail(NAME, one_line(&error)).remedy(
-            "a socket that was removed is made anew within 30 s; if not, `gangline restart --hub`",
+            "the hub makes a removed socket again within 30 s; if not, run `gangline restart \
+             --hub`",
         ),
     })
 }
@@ -127,8 +128,8 @@ fn one_line(error: &dyn std::error::Error) -> String {
 
 fn remedy(loaded: Option<&Loaded>, hub: &Hub) -> &'static str {
     match loaded.is_some_and(|loaded| loaded.config.network.embedded) {
-        true if hub.runs => "`gangline restart --hub`; its log is hub.log in the state folder",
-        _ => "start that server, or write another `server.host` and `server.port`",
+        true if hub.runs => "run `gangline restart --hub`; the log is hub.log in the state folder",
+        _ => "start that server, or set another `server.host` and `server.port`",
     }
 }
 
@@ -137,7 +138,7 @@ async fn free(address: SocketAddr) -> Check {
     match timeout(PATIENCE, TcpStream::connect(address)).await {
         Ok(Ok(_)) => {
             Check::fail("irc", format!("another program listens on {address}{}", whose(address)))
-                .remedy("end it, or write another `server.port`")
+                .remedy("stop it, or set another `server.port`")
         }
         Ok(Err(_)) | Err(_) => Check::ok("irc", format!("{address} is free for the hub")),
     }
@@ -147,7 +148,7 @@ async fn free(address: SocketAddr) -> Check {
 fn whose(address: SocketAddr) -> String {
     match tcp_listener_uid(address) {
         Ok(Some(uid)) if uid != own_uid() => {
-            format!(", of user {uid}: a password that is typed there is known to that user")
+            format!(", of user {uid}: that user can read a password that you send there")
         }
         Ok(_) | Err(_) => String::new(),
     }
@@ -155,7 +156,7 @@ fn whose(address: SocketAddr) -> String {
 
 async fn reach(address: &str) -> Result<(), String> {
     let dial = async {
-        let mut why = "its name leads nowhere".to_owned();
+        let mut why = "its name has no address".to_owned();
         for address in lookup_host(address).await.map_err(|error| error.to_string())? {
             match TcpStream::connect(address).await {
                 Ok(_) => return Ok(()),
@@ -192,7 +193,7 @@ pub(super) fn variable(check: &str, name: &str, hub: &Hub) -> Check {
             check,
             format!("the variable {name} is not set, neither here nor in the hub"),
         )
-        .remedy(format!("set {name} here, then `gangline restart --hub` gives it to the hub")),
+        .remedy(format!("set {name} here, then run `gangline restart --hub`")),
         (false, true) => {
             Check::warn(check, format!("the variable {name} is not set here; the hub may have it"))
                 .remedy(format!("set {name} where the hub is started"))

@@ -15,7 +15,7 @@ use gangline_os::{
 };
 use gangline_store::{OpenError, OpenOptions, Store};
 
-use super::sheet::{Check, Mark};
+use super::report::{Check, Level};
 use crate::{
     configuration::{self, Loaded},
     failure::Failure,
@@ -37,7 +37,7 @@ pub(super) fn configuration(file: &Path, named: bool) -> Vec<Check> {
         return vec![
             check
                 .remedy("`gangline init` writes a first one")
-                .remedy("`gangline demo` needs none: try it out"),
+                .remedy("or try `gangline demo`, which needs none"),
         ];
     }
     match configuration::load(file) {
@@ -52,7 +52,7 @@ pub(super) fn configuration(file: &Path, named: bool) -> Vec<Check> {
             let agents = if agents.is_empty() { many.as_str() } else { agents };
             let good = match loaded.config.agents.is_empty() {
                 true => Check::warn(NAME, format!("{shown}: {agents}"))
-                    .remedy("write one below `agents:`"),
+                    .remedy("add one below `agents:`"),
                 false => Check::ok(NAME, format!("{shown}: {agents}")),
             };
             std::iter::once(good).chain(warnings(&loaded)).collect()
@@ -77,7 +77,7 @@ fn faults(file: &Path, failure: &Failure) -> Check {
 fn warnings(loaded: &Loaded) -> Vec<Check> {
     let told = loaded.odd().into_iter().map(|text| match text.contains('\n') {
         false => Check::warn("configuration", text),
-        true => Check::warn("configuration", "something in it is odd").detail(text),
+        true => Check::warn("configuration", "it has warnings").detail(text),
     });
     told.collect()
 }
@@ -86,7 +86,7 @@ fn warnings(loaded: &Loaded) -> Vec<Check> {
 pub(super) fn registry(problems: &[String]) -> Vec<Check> {
     let told = problems.iter().map(|problem| {
         Check::fail("runtimes", problem)
-            .remedy("correct the file: until then no agent has this entry")
+            .remedy("correct the file: until then this entry is ignored")
     });
     told.collect()
 }
@@ -94,7 +94,7 @@ pub(super) fn registry(problems: &[String]) -> Vec<Check> {
 /// Looks at the state folder.
 pub(super) fn state(paths: &Paths) -> Check {
     const NAME: &str = "state";
-    folder(NAME, &paths.state, "the state folder", "name another one by --state")
+    folder(NAME, &paths.state, "the state folder", "choose another one with --state")
 }
 
 /// Looks at the folder of the sockets, and whether their paths are short enough.
@@ -114,7 +114,7 @@ pub(super) fn sockets(paths: &Paths, loaded: Option<&Loaded>) -> Check {
         NAME,
         &paths.runtime,
         "the folder of the sockets",
-        "set XDG_RUNTIME_DIR to another one",
+        "set XDG_RUNTIME_DIR to another folder",
     );
     let nicks = loaded.into_iter().flat_map(|loaded| &loaded.config.agents);
     let lost: Vec<&str> = nicks
@@ -123,12 +123,15 @@ pub(super) fn sockets(paths: &Paths, loaded: Option<&Loaded>) -> Check {
         .filter(|nick| !of(nick).exists())
         .collect();
     match (found.result, lost.as_slice()) {
-        (Mark::Ok | Mark::Note | Mark::Warn, [_, ..]) => {
+        (Level::Ok | Level::Note | Level::Warn, [_, ..]) => {
             let names = lost.join(", ");
-            Check::fail(NAME, format!("{names}: the daemon runs, and its socket is missing"))
-                .remedy("a daemon makes it again within 30 s; if not, `gangline restart NICK`")
+            Check::fail(NAME, format!("{names}: the daemon runs, but its socket is missing"))
+                .remedy(
+                    "the daemon makes it again within 30 s; if not, run `gangline restart \
+                     NICK`",
+                )
         }
-        (_, []) | (Mark::Fail, _) => found,
+        (_, []) | (Level::Fail, _) => found,
     }
 }
 
@@ -167,7 +170,7 @@ fn folder(name: &str, path: &Path, what: &str, other: &str) -> Check {
             name,
             format!("{shown} can be read by others: its mode is {:04o}", mode & 0o7777),
         )
-        .remedy(format!("`chmod 700 {shown}`; the next start does it as well"));
+        .remedy(format!("`chmod 700 {shown}`, or start Gangline, which does it too"));
     }
     Check::ok(name, shown.to_string())
 }
@@ -214,11 +217,12 @@ fn store_remedy(error: &OpenError) -> &'static str {
     match error {
         OpenError::NewerSchema { .. } => "install that version of Gangline, or a newer one",
         OpenError::Corrupt { .. } | OpenError::NotADatabase { .. } => {
-            "`gangline down`, then move the file with its `-wal` and `-shm` away, or put a backup there"
+            "run `gangline down`, move the file away with its `-wal` and `-shm`, then restore a \
+             backup or start without one"
         }
         OpenError::TooOldSqlite { .. } => "install a Gangline that was built with a newer SQLite",
-        OpenError::Busy { .. } => "look again in a moment",
-        OpenError::Io { .. } => "see to the rights of the file, and to those of its folder",
+        OpenError::Busy { .. } => "try again in a moment",
+        OpenError::Io { .. } => "check the permissions of the file and of its folder",
     }
 }
 
@@ -234,16 +238,15 @@ pub(super) fn history(paths: &Paths) -> Option<Check> {
     };
     let remedy = match &error {
         history::OpenError::Damaged { .. } => {
-            "`gangline down`, then move the file with its `-wal` and `-shm` away, or put a backup there"
+            "run `gangline down`, move the file away with its `-wal` and `-shm`, then restore a \
+             backup or start without one"
         }
         history::OpenError::NewerSchema { .. } => {
             "install that version of Gangline, or a newer one"
         }
         history::OpenError::Lock(_)
         | history::OpenError::Sqlite { .. }
-        | history::OpenError::Thread(_) => {
-            "see to the rights of the file, and to those of its folder"
-        }
+        | history::OpenError::Thread(_) => "check the permissions of the file and of its folder",
     };
     let check = Check::fail(NAME, error.to_string()).remedy(remedy);
     Some(match std::error::Error::source(&error) {
@@ -264,13 +267,13 @@ pub(super) fn disk(paths: &Paths) -> Check {
         Err(error) => Check::note(NAME, format!("unknown: {error}")),
         Ok(free) => {
             let text = format!("{} free at {}", size(free), there.display());
-            let mark = match free {
-                ..TOO_FULL => Mark::Fail,
-                TOO_FULL..NEARLY_FULL => Mark::Warn,
+            let level = match free {
+                ..TOO_FULL => Level::Fail,
+                TOO_FULL..NEARLY_FULL => Level::Warn,
                 _ => return Check::ok(NAME, text),
             };
-            Check::new(mark, NAME, text)
-                .remedy("make room, or name a state folder elsewhere by --state")
+            Check::new(level, NAME, text)
+                .remedy("free some space, or choose a state folder on another disk with --state")
         }
     }
 }

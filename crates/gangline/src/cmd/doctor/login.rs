@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     hub::{self, Hub},
-    sheet::{Check, Mark},
+    report::{Check, Level},
     subject::Subject,
 };
 use gangline_runtime::registry::Found;
@@ -23,7 +23,7 @@ pub(super) fn check(subject: &Subject, hub: &Hub) -> Option<Check> {
     }
     if subject.found.entry.needs_key {
         return match subject.driven.as_ref()?.has_key() {
-            Ok(()) => Some(Check::ok(NAME, "its model is on this machine and wants no key")),
+            Ok(()) => Some(Check::ok(NAME, "its model is on this machine and needs no key")),
             Err(failure) => Some(Check::failed(NAME, &failure)),
         };
     }
@@ -39,8 +39,8 @@ pub(in crate::cmd) fn missing(driven: Driven) -> Option<String> {
     }
     let check = of_program(&subject)?;
     match check.result {
-        Mark::Ok | Mark::Note => None,
-        Mark::Warn | Mark::Fail => {
+        Level::Ok | Level::Note => None,
+        Level::Warn | Level::Fail => {
             Some(std::iter::once(check.found).chain(check.remedies).collect::<Vec<_>>().join("; "))
         }
     }
@@ -54,8 +54,8 @@ pub(in crate::cmd) fn missing_of(found: Found) -> Option<(String, Option<&'stati
     let is_set = |name: &str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
     let mut keys = subject.known().login.variables.iter().filter(|name| name.ends_with("_API_KEY"));
     match check.result {
-        Mark::Ok | Mark::Note => None,
-        Mark::Warn | Mark::Fail => {
+        Level::Ok | Level::Note => None,
+        Level::Warn | Level::Fail => {
             let first = check.remedies.into_iter().next();
             let text = std::iter::once(check.found).chain(first).collect::<Vec<_>>().join("; ");
             Some((text, keys.find(|name| is_set(name)).copied()))
@@ -72,7 +72,7 @@ fn of_program(subject: &Subject) -> Option<Check> {
         return Some(Check::ok(NAME, format!("{name} is in its environment")));
     }
     if agent.is_some_and(|agent| agent.base_url.is_some()) {
-        return Some(Check::note(NAME, "unknown: the server at its `base_url` may want no key"));
+        return Some(Check::note(NAME, "unknown: the server at its `base_url` may need no key"));
     }
     // Nobody logs in by a program that is not there.
     subject.place()?.file().ok()?;
@@ -113,7 +113,7 @@ fn absent(subject: &Subject, folder: &Path) -> Check {
     let here = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match login.variables.iter().find(here) {
         Some(name) => check.remedy(format!(
-            "{name} is set here but reaches no agent by itself: write `api_key_env: {name}`"
+            "{name} is set here, but agents do not get it: write `api_key_env: {name}`"
         )),
         None => check,
     }

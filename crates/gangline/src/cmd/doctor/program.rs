@@ -8,7 +8,7 @@ use gangline_runtime::{
 
 use super::{
     hub::Hub,
-    sheet::Check,
+    report::Check,
     subject::{Place, Subject, locate},
 };
 use crate::{
@@ -20,71 +20,92 @@ const NAME: &str = "program";
 
 /// Judges a subject's program by what it said of its version; none when it was not asked.
 pub(super) fn check(subject: &Subject, version: Option<&Version>, hub: &Hub) -> Check {
-    let known = subject.known();
-    let install = |check: Check| match (known.install, subject.agent()) {
+    match path_of(subject) {
+        Ok(path) => judge(subject, version, &path, hub),
+        Err(check) => check,
+    }
+}
+
+/// Returns where the program is, or what the check says without one.
+fn path_of(subject: &Subject) -> Result<String, Check> {
+    match subject.place().map(Place::file) {
+        None if subject.found.entry.needs_command => Err(Check::fail(NAME, "none is named")
+            .remedy("write `command: [PROGRAM, …]`, its words in a list")),
+        None if subject.found.entry.takes_acp_command => {
+            Err(Check::note(NAME, "any: an agent names it by `acp_command`"))
+        }
+        None => Err(Check::ok(NAME, "part of Gangline")),
+        Some(Err(why)) => {
+            let install = match subject.known().install {
+                "" => "install it".to_owned(),
+                install => format!("`{install}`"),
+            };
+            let check = Check::fail(NAME, why).remedy(install);
+            Err(match subject.agent() {
+                Some(_) => check.remedy("or write its path as `command`, as a list of words"),
+                None => check,
+            })
+        }
+        Some(Ok(path)) => Ok(path.display().to_string()),
+    }
+}
+
+/// Adds how the program is installed or replaced.
+fn install(subject: &Subject, hub: &Hub, check: Check) -> Check {
+    match (subject.known().install, subject.agent()) {
         ("", _) => check,
         (install, Some(agent)) if hub.runs => {
             check.remedy(format!("`{install}`, then `gangline restart {}`", agent.nick))
         }
         (install, _) => check.remedy(format!("`{install}`")),
-    };
-    let path = match subject.place().map(Place::file) {
-        None if subject.found.entry.needs_command => {
-            return Check::fail(NAME, "none is named")
-                .remedy("write `command: [PROGRAM, …]`, its words in a list");
-        }
-        None if subject.found.entry.takes_acp_command => {
-            return Check::note(NAME, "any: an agent names it by `acp_command`");
-        }
-        None => return Check::ok(NAME, "part of Gangline"),
-        Some(Err(why)) => {
-            let install = match known.install {
-                "" => "install it".to_owned(),
-                install => format!("`{install}`"),
-            };
-            let check = Check::fail(NAME, why).remedy(install);
-            return match subject.agent() {
-                Some(_) => check.remedy("or name its path as `command`, as a list of words"),
-                None => check,
-            };
-        }
-        Some(Ok(path)) => path.display().to_string(),
-    };
-    // Its adapter refuses what does not tell a version that is new enough.
-    let asks = known.oldest.is_some() && !subject.on_screen();
+    }
+}
+
+/// Whether the adapter refuses a program that does not tell a version which is new enough.
+fn asks(subject: &Subject) -> bool {
+    subject.known().oldest.is_some() && !subject.on_screen()
+}
+
+fn judge(subject: &Subject, version: Option<&Version>, path: &str, hub: &Hub) -> Check {
+    let install = |check| install(subject, hub, check);
     // Many a program of one's own knows no such question.
-    let doubt = |text: String| match (asks, known.install) {
+    let doubt = |text: String| match (asks(subject), subject.known().install) {
         (true, _) => Check::fail(NAME, text),
         (false, "") => Check::note(NAME, text),
         (false, _) => Check::warn(NAME, text),
     };
-    let line = match version {
-        Some(Version::Known(line)) => line,
-        Some(Version::Namesake(line)) => {
-            return install(Check::fail(
-                NAME,
-                format!("{path} is another program of that name; it says `{line}`"),
-            ));
-        }
-        Some(Version::Broken(why)) => {
-            return install(doubt(format!("{path}: version unknown ({why})")));
-        }
+    let by_hand = format!("run `{path} --version` yourself, as the agent's user");
+    match version {
+        None => Check::ok(NAME, path),
+        Some(Version::Known(line)) => judge_line(subject, line, path, hub),
+        Some(Version::Namesake(line)) => install(Check::fail(
+            NAME,
+            format!("{path} is another program with that name; it prints `{line}`"),
+        )),
+        Some(Version::Broken(why)) => install(doubt(format!("{path}: version unknown ({why})"))),
         Some(Version::Unknown) => {
-            return doubt(format!("{path}: version unknown (it says nothing)"))
-                .remedy(format!("try `{path} --version` by hand, as the agent's user"));
+            doubt(format!("{path}: version unknown (it prints nothing)")).remedy(by_hand)
         }
         Some(late @ Version::Late) => {
             let why = late.problem().unwrap_or_default();
-            return Check::warn(NAME, format!("{path}: version unknown ({why})"))
-                .remedy(format!("try `{path} --version` by hand, as the agent's user"));
+            Check::warn(NAME, format!("{path}: version unknown ({why})")).remedy(by_hand)
         }
-        None => return Check::ok(NAME, path),
-    };
+    }
+}
+
+/// Judges the line in which the program says its version.
+fn judge_line(subject: &Subject, line: &str, path: &str, hub: &Hub) -> Check {
+    let install = |check| install(subject, hub, check);
+    let known = subject.known();
     let Some(version) = known::Version::in_line(line) else {
-        return match asks {
-            true => {
-                install(Check::fail(NAME, format!("{path} names no version: it says `{line}`")))
-            }
+        return match asks(subject) {
+            true => install(Check::fail(
+                NAME,
+                format!(
+                    "{path} does not report a version: it prints \
+                     `{line}`"
+                ),
+            )),
             false => Check::ok(NAME, format!("{line}: {path}")),
         };
     };
@@ -148,7 +169,7 @@ pub(super) fn tmux_check(question: &Question, version: &Version) -> Check {
         },
         (_, why) => {
             Check::warn(NAME, format!("{path}: version unknown ({})", why.unwrap_or_default()))
-                .remedy(format!("try `{path} -V` by hand"))
+                .remedy(format!("run `{path} -V` yourself"))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use gangline_config::{AgentConfig, Permissions};
 
-use super::{sheet::Check, subject::Subject};
+use super::{report::Check, subject::Subject};
 
 /// Backends whose every reading is decided by Gangline; of the others only what they ask about.
 const HELD: [&str; 4] = ["native", "claude", "codex", "opencode"];
@@ -20,12 +20,16 @@ pub(super) fn check(subject: &Subject, agent: &AgentConfig) -> Check {
     };
     match (adapter, permissions) {
         (IN_TERMINAL, _) => {
-            Check::note(NAME, "outside its folder: not held, its program asks nobody")
+            Check::note(NAME, "outside its folder: unrestricted, since the program does not ask")
         }
         (name, Some(mode)) if HELD.contains(&name) => {
             Check::note(NAME, format!("outside its folder: unasked, by `permissions: {mode}`"))
         }
         (name, None) if HELD.contains(&name) => Check::ok(NAME, "outside its folder: asked"),
-        (_, _) => Check::note(NAME, "outside its folder: asked if its program asks, else not held"),
+        (_, _) => Check::note(
+            NAME,
+            "outside its folder: asked if the program asks, otherwise \
+             unrestricted",
+        ),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::sheet::{About, Check, Counts, Group, Mark};
+use super::report::{About, Check, Counts, Group, Level};
 use crate::show::text::{Paint, lines, one_line, paint};
 
 #[cfg(test)]
@@ -48,10 +48,10 @@ pub(super) fn text(groups: &[Group], columns: Option<usize>) -> String {
 
 fn line(out: &mut String, check: &Check, width: usize, columns: Option<usize>) {
     let color = match check.result {
-        Mark::Ok => Paint::Green,
-        Mark::Note => Paint::Dim,
-        Mark::Warn => Paint::Yellow,
-        Mark::Fail => Paint::Red,
+        Level::Ok => Paint::Green,
+        Level::Note => Paint::Dim,
+        Level::Warn => Paint::Yellow,
+        Level::Fail => Paint::Red,
     };
     let word = check.result.word();
     let name = one_line(&check.check);

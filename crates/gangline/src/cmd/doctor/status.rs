@@ -7,13 +7,13 @@ use gangline_hub::about::StandingWord;
 use gangline_os::paths::Paths;
 use gangline_store::AgentRow;
 
-use super::{hub::Hub, sheet::Check};
+use super::{hub::Hub, report::Check};
 use crate::{fleet, show::text::one_line};
 
 const NAME: &str = "status";
 
 /// What is known of an agent's daemon.
-pub(super) struct Told<'a> {
+pub(super) struct DaemonStatus<'a> {
     pub(super) row: &'a AgentRow,
     pub(super) note: &'a StatusNote,
 }
@@ -21,7 +21,7 @@ pub(super) struct Told<'a> {
 /// Returns what keeps the agent from answering, and what to do; none if nothing is known.
 pub(super) fn check(
     nick: &AgentName,
-    told: Option<&Told<'_>>,
+    told: Option<&DaemonStatus<'_>>,
     (paths, hub): (&Paths, &Hub),
 ) -> Option<Check> {
     let kept = hub.standing(nick);
@@ -33,10 +33,10 @@ pub(super) fn check(
         let why = why.unwrap_or_else(|| "its daemon ended".to_owned());
         let text = format!("failed, and is not started again: {}", one_line(&why));
         return Some(
-            Check::fail(NAME, text).remedy(format!("correct that, then `gangline start {nick}`")),
+            Check::fail(NAME, text).remedy(format!("fix that, then run `gangline start {nick}`")),
         );
     }
-    let Told { row, note } = told?;
+    let DaemonStatus { row, note } = told?;
     let runs = fleet::holder(paths, nick).is_ok_and(|holder| holder.is_some());
     if row.is_parked() {
         let why = note.parked.as_deref().unwrap_or("its backend died too often");
@@ -50,8 +50,8 @@ pub(super) fn check(
         });
     }
     let hint = note.needs_login.as_deref().filter(|_| runs)?;
-    Some(
-        Check::fail(NAME, format!("needs a login: {}", one_line(hint)))
-            .remedy(format!("log in, then `gangline resume {nick}`: its messages are stored")),
-    )
+    Some(Check::fail(NAME, format!("needs a login: {}", one_line(hint))).remedy(format!(
+        "log in, then run `gangline resume {nick}`; its messages are stored \
+                 until then"
+    )))
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     Picked, Versions,
-    sheet::{About, Group, Mark},
+    report::{About, Group, Level},
     subject::{Place, Subject},
 };
 use crate::{cmd::runtime::deep::Target, versions::Version};
@@ -37,17 +37,17 @@ pub(super) struct Round {
 
 /// Returns what is tried of those that were picked: each program once, however many have it.
 pub(super) fn rounds(picked: &Picked<'_>, groups: &[Group], versions: &Versions) -> Round {
-    let patients = picked.patients.iter().zip(&versions.patients).filter_map(|(it, version)| {
+    let agents = picked.agents.iter().zip(&versions.agents).filter_map(|(it, version)| {
         Some((it.agent.nick.to_string(), it.subject.as_ref().ok()?, version, About::Agent))
     });
     let backends = picked.backends.iter().zip(&versions.backends);
     let backends =
         backends.map(|(it, version)| (it.found.name.clone(), it, version, About::Backend));
     let mut round = Round::default();
-    for (name, subject, version, about) in backends.chain(patients) {
+    for (name, subject, version, about) in backends.chain(agents) {
         let group = groups.iter().find(|it| it.about == about && it.name.as_ref() == Some(&name));
         let works = group.is_none_or(|group| {
-            group.checks.iter().all(|it| it.check != "program" || it.result != Mark::Fail)
+            group.checks.iter().all(|it| it.check != "program" || it.result != Level::Fail)
         });
         round.add(name, subject, (version.as_ref(), works));
     }
@@ -60,7 +60,7 @@ impl Round {
         let place = subject.place().map(Place::file);
         let (dialect, words) = match (dialect_of(subject), place) {
             (_, Some(Err(why))) => return self.leave(name, why),
-            _ if !works => return self.leave(name, "its program cannot be driven, see above"),
+            _ if !works => return self.leave(name, "its program cannot run, see above"),
             (Err(why), _) => return self.leave(name, why),
             (Ok(dialect), None) => (dialect, Vec::new()),
             (Ok(dialect), Some(Ok(file))) => {
@@ -102,9 +102,9 @@ impl Round {
 
 /// Returns how a subject has to be spoken to, or why nobody knows.
 fn dialect_of(subject: &Subject) -> Result<&'static Dialect, &'static str> {
-    const UNKNOWN: &str = "nothing says how it is told the address of a model: name its variables in \
+    const UNKNOWN: &str = "it is not known how to give it a model's address: name its variables in \
                            the agent, `model_env: {base_url: NAME, key: NAME}`";
-    const TERMINAL: &str = "a terminal program: the suite does not know its screen";
+    const TERMINAL: &str = "a terminal program, whose screen the tests do not know";
     let owner = subject.words.first().and_then(|program| known::owner(program));
     if subject.on_screen() {
         let name = owner.map(|entry| format!("tmux ({})", entry.name));

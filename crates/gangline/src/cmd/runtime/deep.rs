@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gangline_conformance::{self as conformance, Outcome, Progress, Report};
 use gangline_runtime::registry::{Found, dialect::Dialect};
 
-use super::{lab::Lab, shown};
+use super::{sandbox::Sandbox, shown};
 use crate::{cli::Global, failure::Failure, output, place};
 
 /// A backend that can be tried.
@@ -32,34 +32,38 @@ pub(crate) struct Target {
 pub(crate) async fn deep(
     global: &Global,
     targets: &[Target],
-    telling: Telling,
+    detail: Detail,
 ) -> Result<Option<Vec<Report>>, Failure> {
     if targets.is_empty() {
         return Ok(Some(Vec::new()));
     }
-    let lab = Lab::open(&place::plain(&global.place())?.state)?;
+    let sandbox = Sandbox::open(&place::plain(&global.place())?.state)?;
     let (stop, asked) = crate::cmd::until_asked()?;
     let reports = tokio::select! {
-        reports = run(&lab, targets, telling) => Some(reports),
+        reports = run(&sandbox, targets, detail) => Some(reports),
         () = stop.cancelled() => None,
         () = asked => None,
     };
-    lab.close().await;
+    sandbox.close().await;
     if reports.is_none() {
-        output::note("interrupted; nothing is left behind");
+        output::note("interrupted; all temporary files are removed");
     }
     reports.transpose()
 }
 
-async fn run(lab: &Lab, targets: &[Target], telling: Telling) -> Result<Vec<Report>, Failure> {
+async fn run(
+    sandbox: &Sandbox,
+    targets: &[Target],
+    detail: Detail,
+) -> Result<Vec<Report>, Failure> {
     let mut reports = Vec::new();
     for (index, target) in targets.iter().enumerate() {
-        if telling != Telling::Lines {
+        if detail != Detail::Lines {
             output::note(format!("{} {}", target.name, target.version).trim_end());
         }
-        let bench = lab.bench(index, target).await?;
-        let report = conformance::run(&bench.subject, &|it| progress(telling, it)).await;
-        if telling == Telling::Lines {
+        let bench = sandbox.bench(index, target).await?;
+        let report = conformance::run(&bench.subject, &|it| progress(detail, it)).await;
+        if detail == Detail::Lines {
             output::note(&shown::line(target, &report));
         } else {
             output::note(&format!("  {} took {:.1} s", target.name, report.took.as_secs_f64()));
@@ -71,32 +75,32 @@ async fn run(lab: &Lab, targets: &[Target], telling: Telling) -> Result<Vec<Repo
 
 /// How much is told while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Telling {
+pub(crate) enum Detail {
     /// A line for each backend.
     Lines,
     /// What was found.
-    Verdicts,
+    Scores,
     /// What is tried, what was found, and how long that took.
     Times,
 }
 
-/// Lines on standard error: one for each verdict if that is wanted, and what is tried meanwhile.
-fn progress(telling: Telling, progress: Progress<'_>) {
-    let Outcome { cell, verdict, took } = match (progress, telling) {
-        (Progress::Found(_), Telling::Lines) => return,
-        (Progress::Found(outcome), Telling::Verdicts | Telling::Times) => outcome,
-        (Progress::Trying(cell), Telling::Times) => {
+/// Lines on standard error: one for each score if that is wanted, and what is tried meanwhile.
+fn progress(detail: Detail, progress: Progress<'_>) {
+    let Outcome { cell, score, took } = match (progress, detail) {
+        (Progress::Found(_), Detail::Lines) => return,
+        (Progress::Found(outcome), Detail::Scores | Detail::Times) => outcome,
+        (Progress::Trying(cell), Detail::Times) => {
             return output::note(&format!("  trying      {}", cell.title));
         }
         // In a terminal it is written over by what is found.
-        (Progress::Trying(cell), Telling::Lines | Telling::Verdicts) => {
+        (Progress::Trying(cell), Detail::Lines | Detail::Scores) => {
             return output::passing(&format!("  trying      {}", cell.title));
         }
     };
-    let why = verdict.why().map(|why| format!(": {why}")).unwrap_or_default();
-    let took = match telling {
-        Telling::Lines | Telling::Verdicts => String::new(),
-        Telling::Times => format!("{:6.1} s  ", took.as_secs_f64()),
+    let why = score.why().map(|why| format!(": {why}")).unwrap_or_default();
+    let took = match detail {
+        Detail::Lines | Detail::Scores => String::new(),
+        Detail::Times => format!("{:6.1} s  ", took.as_secs_f64()),
     };
-    output::note(&format!("  {:11} {took}{}{why}", verdict.word(), cell.title));
+    output::note(&format!("  {:11} {took}{}{why}", score.word(), cell.title));
 }

@@ -75,7 +75,7 @@ struct Row {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Name the fields of the files that Gangline does not use
+    /// Also list fields of the files that Gangline ignores
     #[arg(long, short)]
     pub(crate) verbose: bool,
 }
@@ -93,7 +93,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         rows.push(row(&found, &usual, by.map_or(&[], Vec::as_slice)));
     }
     versions(&mut rows).await;
-    let (problems, ignored) = told(&registry, loaded.as_ref());
+    let (problems, ignored) = problems(&registry, loaded.as_ref());
     let listing = Listing {
         default: Usual { source: usual.source.to_string(), name: usual.name },
         runtimes: rows,
@@ -196,7 +196,7 @@ async fn versions(rows: &mut [Row]) {
 }
 
 /// Returns what is wrong with the files, and what of them is not used, one text each.
-fn told(registry: &Registry, loaded: Option<&Loaded>) -> (Vec<String>, Vec<String>) {
+fn problems(registry: &Registry, loaded: Option<&Loaded>) -> (Vec<String>, Vec<String>) {
     let places = loaded.into_iter().flat_map(|loaded| {
         loaded.config.agents.iter().map(|agent| loaded.registry.at(&agent.directory))
     });
@@ -249,14 +249,17 @@ fn text(listing: &Listing, verbose: bool) -> String {
         .collect();
     let mut out = table(["NAME", "ADAPTER", "PROGRAM", "VERSION", "SOURCE", "AGENTS"], &rows);
     let usual = &listing.default;
-    out.push_str(&format!("\n* is usual: {} ({})\n", usual.name, usual.source));
+    out.push_str(&format!("\n* is the default: {} ({})\n", usual.name, usual.source));
     match (verbose, listing.ignored.len()) {
         (_, 0) => {}
         (true, _) => {
             listing.ignored.iter().for_each(|line| out.push_str(&format!("ignored: {line}\n")));
         }
         (false, many) => {
-            out.push_str(&format!("{many} fields of files are not used; --verbose names them\n"));
+            out.push_str(&format!(
+                "{many} fields of the files are ignored; --verbose lists \
+                 them\n"
+            ));
         }
     }
     out

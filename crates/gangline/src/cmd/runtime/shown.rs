@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gangline_conformance::{Outcome, Report, Verdict, cells};
+use gangline_conformance::{Outcome, Report, Score, cells};
 use serde::Serialize;
 
 use super::deep::Target;
@@ -29,19 +29,20 @@ struct Cell<'a> {
     id: &'a str,
     title: &'a str,
     requirements: &'a [&'a str],
-    verdict: &'a str,
+    #[serde(rename = "verdict")]
+    score: &'a str,
     why: Option<&'a str>,
     took_ms: u128,
 }
 
 /// Returns what was found of one backend, for programs.
 pub(crate) fn wire<'a>(target: &'a Target, report: &'a Report) -> Tried<'a> {
-    let cell = |Outcome { cell, verdict, took }: &'a Outcome| Cell {
+    let cell = |Outcome { cell, score, took }: &'a Outcome| Cell {
         id: cell.id,
         title: cell.title,
         requirements: cell.requirements,
-        verdict: verdict.word(),
-        why: verdict.why(),
+        score: score.word(),
+        why: score.why(),
         took_ms: took.as_millis(),
     };
     Tried {
@@ -56,7 +57,7 @@ pub(crate) fn wire<'a>(target: &'a Target, report: &'a Report) -> Tried<'a> {
 
 /// Returns what was found of one backend, on one line.
 pub(crate) fn line(target: &Target, report: &Report) -> String {
-    let count = |word: &str| report.outcomes.iter().filter(|it| it.verdict.word() == word).count();
+    let count = |word: &str| report.outcomes.iter().filter(|it| it.score.word() == word).count();
     let told = format!("{} {}", target.name, target.version);
     let others = ["unsupported", "hidden", "skipped", "not held"].map(|word| (count(word), word));
     let others = others.iter().filter(|(count, _)| *count > 0);
@@ -71,8 +72,8 @@ pub(crate) fn line(target: &Target, report: &Report) -> String {
 pub(crate) fn broken(targets: &[Target], reports: &[Report]) -> String {
     let mut out = String::new();
     for (target, report) in targets.iter().zip(reports) {
-        for Outcome { cell, verdict, .. } in report.failures() {
-            let why = verdict.why().unwrap_or_default();
+        for Outcome { cell, score, .. } in report.failures() {
+            let why = score.why().unwrap_or_default();
             let _ = writeln!(out, "{}: NO: {}: {why}", target.name, cell.title);
         }
     }
@@ -99,8 +100,8 @@ pub(crate) fn text(targets: &[Target], reports: &[Report], columns: Option<usize
         let told = format!("{name} {version}");
         let took = report.took.as_secs_f64();
         let _ = writeln!(out, "{}: {} rules broken, {took:.1} s", told.trim_end(), broken.len());
-        for Outcome { cell, verdict, .. } in broken {
-            let _ = writeln!(out, "  NO: {}: {}", cell.title, verdict.why().unwrap_or_default());
+        for Outcome { cell, score, .. } in broken {
+            let _ = writeln!(out, "  NO: {}: {}", cell.title, score.why().unwrap_or_default());
         }
     }
     out
@@ -115,7 +116,7 @@ fn table(out: &mut String, some: &[(&Target, &Report)], width: usize) {
     for cell in cells::CELLS {
         let _ = write!(out, "\n{:width$}", cell.title);
         for (_, report) in some {
-            let _ = write!(out, "  {:11}", report.verdict(cell.id).map_or("", Verdict::word));
+            let _ = write!(out, "  {:11}", report.score(cell.id).map_or("", Score::word));
         }
         out.truncate(out.trim_end().len());
     }

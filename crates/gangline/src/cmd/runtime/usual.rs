@@ -42,7 +42,8 @@ pub(super) fn run(name: &str) -> Result<u8, Failure> {
     let real = file.canonicalize().unwrap_or_else(|_| file.clone());
     fsio::write_private(&real, text.as_bytes()).map_err(Failure::environment)?;
     output::print(&format!(
-        "{name} is usual now, by {}: agents without `agent:` have it from their next start on\n",
+        "{name} is now the default, set in {}: agents without `agent:` use it from their next \
+         start on\n",
         file.display()
     ))?;
     Ok(0)

@@ -28,7 +28,7 @@ use crate::{
     cmd::doctor::login,
     configuration,
     failure::Failure,
-    fleet::{self, Fleet, LOOK_EVERY, Member, Told},
+    fleet::{self, Fleet, LOOK_EVERY, Member, Report},
     invite,
     keep::make_room,
     output, program, show, store,
@@ -197,7 +197,7 @@ async fn begun(
             let (pid, within) = (child.pid(), patience.as_secs());
             let text = format!("the hub, process {pid}, did not begin within {within} s");
             return Err(Failure::environment(anyhow::anyhow!(text))
-                .hint(format!("it may do so yet; its log is {}", log.display())));
+                .hint(format!("it may still start; its log is {}", log.display())));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
@@ -244,15 +244,15 @@ async fn reload(
             before.pid,
             before.config.display()
         ))
-        .hint("name that one by --config, or end the hub by `gangline down`"));
+        .hint("choose that one with --config, or stop the hub with `gangline down`"));
     }
     super::order(checked, runtime).await?;
-    fleet.ring();
+    fleet.notify_hub();
     fleet::signal(&hub.holder, Signal::Hup)?;
     let about = reloaded(&checked.paths, &before).await?;
     if let Some(why) = &about.refused {
         return Err(Failure::config(anyhow::anyhow!(
-            "the hub does not take the configuration: {}",
+            "the hub rejects the configuration: {}",
             show::text::lines(why.trim_end())
         )));
     }
@@ -261,11 +261,12 @@ async fn reload(
     for (name, kept) in &fleet.hub()?.and_then(|hub| hub.about).unwrap_or(about.clone()).kept {
         if kept.outdated {
             output::note(&format!(
-                "note: {name} runs with earlier settings: `gangline restart {name}` takes the new"
+                "note: {name} runs with earlier settings: `gangline restart {name}` applies the \
+                 new ones"
             ));
         }
     }
-    told(global, &checked.paths, &about)?;
+    print_outcome(global, &checked.paths, &about)?;
     Ok(ready)
 }
 
@@ -314,7 +315,7 @@ async fn finish(
         }))
     })
     .await?;
-    told(&global, paths, about)?;
+    print_outcome(&global, paths, about)?;
     Ok(ready)
 }
 
@@ -350,7 +351,7 @@ async fn until_ready(
                 lost = gone(fleet).unwrap_or_else(Some);
             }
             match &lost {
-                Some(_) => Told::Failed("its hub is gone".to_owned()),
+                Some(_) => Report::Failed("its hub has ended".to_owned()),
                 None => start_of(member, since, &logins),
             }
         })
@@ -380,20 +381,20 @@ fn logins(fleet: &Fleet, names: &[AgentName]) -> BTreeMap<AgentName, String> {
 
 /// As [`Member::start`], and an agent that somebody stops meanwhile is not waited for. One without a
 /// login is ready for nothing, whatever its daemon says: most programs find that out by a prompt.
-fn start_of(member: &Member, since: UnixMicros, logins: &BTreeMap<AgentName, String>) -> Told {
+fn start_of(member: &Member, since: UnixMicros, logins: &BTreeMap<AgentName, String>) -> Report {
     if member.is_stopped() {
-        return Told::Done("stopped".to_owned());
+        return Report::Done("stopped".to_owned());
     }
     match (member.start(Epoch(0), since), logins.get(&member.name)) {
-        (Told::Done(_), Some(missing)) if !member.has_worked() => {
-            Told::Failed(format!("runs, and cannot answer without a login: {missing}"))
+        (Report::Done(_), Some(missing)) if !member.has_worked() => {
+            Report::Failed(format!("runs, but cannot answer without a login: {missing}"))
         }
         (told, _) => told,
     }
 }
 
 /// Prints how to join, and who is there.
-fn told(global: &Global, paths: &Paths, about: &About) -> Result<(), Failure> {
+fn print_outcome(global: &Global, paths: &Paths, about: &About) -> Result<(), Failure> {
     let owner = owner(paths)?;
     if global.json {
         return output::json_line(&Background {
@@ -417,7 +418,7 @@ fn told(global: &Global, paths: &Paths, about: &About) -> Result<(), Failure> {
         false => format!("The agents are on {}.\n", about.irc),
     };
     output::print(&format!(
-        "{join}{}It runs in the background: `gangline ps` shows it, `gangline down` ends it.\n",
+        "{join}{}It runs in the background: `gangline ps` shows it, `gangline down` stops it.\n",
         super::still_stopped(&stopped)
     ))
 }

@@ -58,7 +58,7 @@ fn what_is_configured_for_one_program_is_left_out_with_another() {
     let instead_of = driven.instead_of.clone().unwrap();
     assert_eq!(instead_of.left_out, keys);
     assert_eq!((instead_of.name.as_str(), instead_of.owner.as_str()), ("claude", "claude"));
-    let told = driven.told().unwrap();
+    let told = driven.notice().unwrap();
     assert!(told.starts_with("oak-ada gets native instead of claude; "), "{told}");
     assert!(
         told.ends_with(
@@ -90,7 +90,7 @@ fn the_configured_name_is_no_other_backend() {
     for runtime in [None, Some("claude")] {
         let driven = loaded.driven(agent, runtime).unwrap();
         assert_eq!((&driven.agent, driven.instead_of.as_ref()), (agent, None));
-        assert_eq!(driven.told(), None);
+        assert_eq!(driven.notice(), None);
     }
 }
 
@@ -118,8 +118,8 @@ fn what_cannot_run_in_its_place_is_refused_with_what_to_do() {
         }
     };
     check(CLAUDE, "nativ", 1, &["no backend `nativ`; there is: native,", "did you mean native?"]);
-    check(CLAUDE, "tmux", 1, &["with `tmux`", "none is named", "runtimes.json"]);
-    check(CLAUDE, "bare", 1, &["with `bare`", "wants a key", "api_key_env", "runtimes.json"]);
+    check(CLAUDE, "tmux", 1, &["with `tmux`", "needs the name of a program", "runtimes.json"]);
+    check(CLAUDE, "bare", 1, &["with `bare`", "needs a key", "api_key_env", "runtimes.json"]);
     let near = "    agent: native\n    base_url: http://127.0.0.1:9\n";
     assert!(driven(near, "bare").can_run().is_ok(), "the same program, and its own address");
 }

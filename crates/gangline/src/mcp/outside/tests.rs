@@ -17,14 +17,14 @@ fn outside(env: &'static [(&'static str, &'static str)]) -> Result<Outside, Fail
 #[test]
 fn the_token_tells_the_agent_from_the_person() {
     let is_agent = |env| matches!(outside(env).unwrap().work.who, Who::Agent);
-    let mark = "0f/oak-ada/3";
+    let run_id = "0f/oak-ada/3";
     assert!(is_agent(&[("GANGLINE_NICK", "oak-ada"), ("GANGLINE_TOKEN", "glt_x")]));
     assert!(is_agent(&[("CULTURE_NICK", "oak-ada"), ("GANGLINE_TOKEN", "glt_x")]));
     assert!(is_agent(&[("GANGLINE_TOKEN", "glt_x")]), "meant for the nick that was typed");
     assert!(!is_agent(&[("GANGLINE_NICK", "oak-ada")]));
     assert!(!is_agent(&[("GANGLINE_NICK", "oak-bob"), ("GANGLINE_TOKEN", "glt_x")]), "bob's token");
     assert!(!is_agent(&[]));
-    assert!(is_agent(&[("GANGLINE_RUN", "0f/oak-ada/3")]), "{mark}");
+    assert!(is_agent(&[("GANGLINE_RUN", "0f/oak-ada/3")]), "{run_id}");
     let Err(refused) = outside(&[("GANGLINE_RUN", "0f/oak-bob/3")]) else { panic!() };
     assert!(refused.text().contains("this was started by the agent oak-bob"), "{}", refused.text());
 }

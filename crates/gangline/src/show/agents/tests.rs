@@ -65,6 +65,6 @@ fn tools_that_run_unasked_are_shown() {
         shown.starts_with("UNASKED: it ran Bash `touch a") && !shown.contains('\u{1b}'),
         "{shown}"
     );
-    assert!(shown.ends_with("`permissions: ask` does not hold"), "{shown}");
+    assert!(shown.ends_with("`permissions: ask` has no effect on this program"), "{shown}");
     assert_eq!(tools(r#"{"permissions":"ask"}"#), None);
 }

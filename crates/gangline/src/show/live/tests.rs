@@ -69,6 +69,7 @@ fn what_an_agent_says_and_does_is_shown_in_full() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
     let agent = AgentStatus {
         nick: "oak-ada".parse().unwrap(),

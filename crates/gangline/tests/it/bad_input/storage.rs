@@ -220,7 +220,7 @@ fn a_taken_port_is_said_and_leaves_nothing() {
     let other = TcpListener::bind(&stage.irc).unwrap();
     let up = stage.up_ends();
     assert_eq!(up.code, 2, "{}{}", up.stdout, up.stderr);
-    for part in [stage.irc.as_str(), "another program listens there"] {
+    for part in [stage.irc.as_str(), "another program already listens there"] {
         assert!(up.stderr.contains(part), "no `{part}` in {}", up.stderr);
     }
     let ours = stage.standin.pid();
@@ -309,7 +309,7 @@ fn a_full_disk_refuses_or_keeps_and_loses_nothing() {
     assert_eq!(status.code, 0, "{}", status.stderr);
     let prompt = stage.world.run(&["--config", &stage.config, "prompt", ADA, "say exactly no"]);
     assert_eq!(prompt.code, 2, "{}", prompt.stderr);
-    assert!(prompt.stderr.contains("the disk is full: make room"), "{}", prompt.stderr);
+    assert!(prompt.stderr.contains("the disk is full: free some space"), "{}", prompt.stderr);
     disk.make_room();
     alice.say("#general", "@bi-ada say exactly after");
     taken.push("after".to_owned());
@@ -346,20 +346,20 @@ fn a_hub_cannot_start_on_a_full_disk_and_says_so() {
     disk.fill();
     let up = stage.up_ends();
     assert_eq!(up.code, 2, "{}", up.stderr);
-    assert!(up.stderr.contains("the disk is full: make room"), "{}", up.stderr);
+    assert!(up.stderr.contains("the disk is full: free some space"), "{}", up.stderr);
     // In the background it has no room to log why.
     let up = stage.world.run(&["--config", &stage.config, "up", "-d"]);
     assert_eq!(up.code, 2, "{}", up.stderr);
     let full = format!("error: the disk that holds {} is full: ", stage.world.state().display());
     assert!(up.stderr.contains(&full), "{}", up.stderr);
-    assert!(up.stderr.contains("hint: make room there and try again"), "{}", up.stderr);
+    assert!(up.stderr.contains("hint: free some space there and try again"), "{}", up.stderr);
     disk.make_room();
     assert_eq!(stage.up().terminate(), 0);
     // Now there are databases.
     disk.fill();
     let up = stage.up_ends();
     assert_eq!(up.code, 2, "{}", up.stderr);
-    assert!(up.stderr.contains("the disk is full: make room"), "{}", up.stderr);
+    assert!(up.stderr.contains("the disk is full: free some space"), "{}", up.stderr);
     disk.make_room();
     let _hub = stage.up();
     let mut alice = stage.member("alice");

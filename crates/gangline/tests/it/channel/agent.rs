@@ -264,7 +264,7 @@ fn attach_follows_an_agent_over_its_daemons_death() {
         };
         let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
     }
-    shows("waiting until its daemon is back");
+    shows("waiting for its daemon");
     shows("-- demo-guide is back");
     alice.say("#general", "@demo-guide say exactly kumquat 7");
     let output = shows("text        kumquat 7\n");

@@ -38,7 +38,7 @@ fn attach_shows_events_and_outlives_the_daemon() {
     shows("text        first\n                         of two\n");
     shows("text        second\n");
     assert_eq!(gone.join().unwrap()[1], "{\"type\":\"subscribe\",\"id\":\"ID\"}\n");
-    shows("-- oak-ada: the daemon closed the connection; waiting until its daemon is back\n");
+    shows("-- oak-ada: the daemon closed the connection; waiting for its daemon\n");
     let back = daemon(&path, &[&status, &again]);
     shows("-- oak-ada is back\n");
     let output = shows("text        third\n");
@@ -97,7 +97,7 @@ fn attach_ends_with_its_reader() {
         if !stays {
             let mut line = String::new();
             told.read_line(&mut line).unwrap();
-            assert!(line.contains("waiting until its daemon is back"), "{line}");
+            assert!(line.contains("waiting for its daemon"), "{line}");
         }
         assert_eq!(attach.try_wait().unwrap(), None, "somebody reads");
         drop(output);

@@ -77,7 +77,7 @@ fn what_was_allowed_for_good_is_not_asked_again() {
     // What expands is allowed once.
     assert_eq!(asks(&mut boss, "echo $HOME"), 6);
     boss.say("#general", "@demo-guide yes 6 always");
-    let once = "approval 6 is allowed this once, and I ask again next time: it expands something";
+    let once = "approval 6 is allowed this once, and I will ask again: no rule is stored, because it expands something";
     boss.hears(GUIDE, "#general", once);
     assert_eq!(demo.run(&["policy", "list", "--json"]).json().as_array().unwrap().len(), 1);
 }

@@ -29,7 +29,7 @@ fn words_near_misses_and_wrong_names_are_answered() {
     alice.say("#general", "@demo-guide help");
     alice.hears(GUIDE, "#general", "stand down");
     alice.say("#general", "guide: stauts");
-    alice.hears(GUIDE, "#general", "I know no `stauts`; did you mean `@guide status`?");
+    alice.hears(GUIDE, "#general", "I do not know `stauts`; did you mean `@guide status`?");
     alice.say("#general", "@demo-guid hello");
     alice.wait("the server's answer", |line| {
         is_notice(line, "alice", "No agent is called `demo-guid`").then_some(())

@@ -72,7 +72,7 @@ fn the_deep_look_tries_every_rule() {
         (1, &"work".into(), &"claude".into())
     );
     let cells = tried[0]["cells"].as_array().unwrap();
-    let of = |verdict: &str| cells.iter().filter(|cell| cell["verdict"] == verdict).count();
+    let of = |score: &str| cells.iter().filter(|cell| cell["verdict"] == score).count();
     assert!(of("yes") > 40 && of("NO") == 0, "{cells:#?}");
     let leak = cells.iter().find(|cell| cell["id"] == "no_leak").unwrap();
     assert_eq!(leak["verdict"], "yes", "{leak}");
@@ -123,7 +123,7 @@ fn programs_without_a_recipe_are_tried_by_the_variables_of_their_agents() {
     assert_eq!(names, ["spark-q", "spark-c"], "{found:#}");
     for program in tried {
         let cells = program["cells"].as_array().unwrap();
-        let of = |verdict: &str| cells.iter().filter(|cell| cell["verdict"] == verdict).count();
+        let of = |score: &str| cells.iter().filter(|cell| cell["verdict"] == score).count();
         let broken: Vec<_> = cells.iter().filter(|cell| cell["verdict"] == "no").collect();
         assert!(broken.is_empty() && of("yes") > 20, "{}: {broken:#?}", program["name"]);
     }
@@ -163,7 +163,7 @@ fn a_program_that_does_not_work_fails() {
 fn an_interrupt_leaves_nothing_behind() {
     let world = with_claude();
     let mut doctor = world.start(&["runtime", "doctor", "--deep", "--details", "claude"]);
-    eventually("the first verdict", || doctor.output().contains("  yes  ").then_some(()));
+    eventually("the first score", || doctor.output().contains("  yes  ").then_some(()));
     // Between two programs there is none for a moment.
     eventually("a program that is tried", || (tried_now(&world) > 0).then_some(()));
     doctor.signal(Signal::SIGINT);

@@ -50,8 +50,6 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("put_account", STORE),
     ("release", STORE),
     ("remove_rule", STORE),
-    ("requeue_sent", STORE),
-    ("stand_down", STORE),
     ("undeliverable", STORE),
     ("withdraw_approval", STORE),
     (

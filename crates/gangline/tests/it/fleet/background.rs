@@ -282,7 +282,7 @@ fn up_d_names_the_login_that_a_program_wants_at_its_start() {
     assert_eq!(doctor.code, 1, "{}", doctor.stdout);
     for told in [
         "fail  status         needs a login: Sign in first",
-        "-> log in, then `gangline resume oak-bob`",
+        "-> log in, then run `gangline resume oak-bob`",
     ] {
         assert!(doctor.stdout.contains(told), "no `{told}` in {}", doctor.stdout);
     }
@@ -299,7 +299,7 @@ fn up_says_who_is_not_ready() {
     std::fs::write(&fleet.stage.config, format!("{one}  - nick: oak-bob{two}")).unwrap();
     let mut up = fleet.start(&["up"]);
     up.says("error: cannot run oak-bob: its directory");
-    up.says("ready: oak-ada\nnot ready: oak-bob (`gangline ps` says why)");
+    up.says("ready: oak-ada\nnot ready: oak-bob (`gangline ps` shows why)");
 }
 
 /// R1-03, R1-49: the hub of the background ends by SIGTERM, and by `down --hub-only`, without its
@@ -386,7 +386,7 @@ fn down_waits_for_a_turn_and_says_so() {
     alice.say("#general", "@oak-ada say exactly settled");
     fleet.becomes("oak-ada", "working");
     let mut down = fleet.start(&["down"]);
-    down.says("oak-ada  in a turn on m1, which may settle within 20 s");
+    down.says("oak-ada  in a turn on m1, which has 20 s to finish");
     fleet.stage.release_model();
     assert_eq!(down.wait(), 0, "{}", down.output());
     alice.hears("oak-ada", "#general", "settled");
@@ -450,7 +450,7 @@ fn up_d_gives_up_a_hub_that_does_not_begin() {
     let mut up = fleet.world().start_with(&stops, &args);
     assert_eq!(up.wait(), 2, "{}", up.output());
     let said = up.output();
-    for part in ["did not begin within 1 s", "it may do so yet; its log is"] {
+    for part in ["did not begin within 1 s", "it may still start; its log is"] {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
     let hub = said.split("the hub, process ").nth(1).and_then(|rest| rest.split(',').next());
@@ -488,7 +488,7 @@ fn a_socket_that_was_removed_is_said_to_be_missing() {
     assert!(!found.contains("its socket is missing"), "{found}");
     fs::remove_dir_all(fleet.world().path("run")).unwrap();
     let found = fleet.run(&["doctor", "--json"]).stdout;
-    assert!(found.contains("oak-ada: the daemon runs, and its socket is missing"), "{found}");
+    assert!(found.contains("oak-ada: the daemon runs, but its socket is missing"), "{found}");
     let attach = fleet.run(&["attach", "oak-ada", "--json"]);
     assert_ne!(attach.code, 0);
     let said = "the daemon of oak-ada runs, and its socket cannot be used";

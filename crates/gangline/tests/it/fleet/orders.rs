@@ -56,7 +56,7 @@ fn orders_are_kept_when_no_hub_runs() {
     // R1-44: `start` brings the hub that is missing, and waits for the agents.
     let start = fleet.run(&["start", "bob"]);
     assert_eq!(start.code, 0, "{}", start.stderr);
-    assert!(start.stderr.contains("no hub runs: one is started"), "{}", start.stderr);
+    assert!(start.stderr.contains("no hub runs: starting one"), "{}", start.stderr);
     assert_eq!(fleet.standing("oak-bob"), "idle");
     fleet
         .world()
@@ -189,7 +189,7 @@ fn a_changed_configuration_is_taken_and_a_broken_one_refused() {
     eventually("the refusal", || fleet.about()["refused"].as_str().map(str::to_owned));
     assert!(fleet.hub_log().contains("the new configuration is refused"), "{}", fleet.hub_log());
     let ran = fleet.run(&["ps"]).ok();
-    assert!(ran.contains("it refused the configuration"), "{ran}");
+    assert!(ran.contains("it rejected the changed configuration"), "{ran}");
     assert_eq!((fleet.pid("oak-ada"), fleet.pid("oak-bob")), (ada, bob), "the old one stays");
 
     std::fs::write(&fleet.stage.config, &good).unwrap();
@@ -206,7 +206,8 @@ fn a_changed_configuration_is_taken_and_a_broken_one_refused() {
     std::fs::write(&fleet.stage.config, good.replace("standin-oak-bob", "standin-other")).unwrap();
     let ran = fleet.run(&["up", "-d"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let told = "note: oak-bob runs with earlier settings: `gangline restart oak-bob` takes the new";
+    let told =
+        "note: oak-bob runs with earlier settings: `gangline restart oak-bob` applies the new ones";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     gone(cleo);
     fleet.becomes("oak-cleo", "off");

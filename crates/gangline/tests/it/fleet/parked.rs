@@ -77,7 +77,7 @@ fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
     let ran = fleet.run(&["restart", "oak-lee"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     let told = line(&ran.stderr, "oak-lee  parked: ");
-    let itself = "the process exited with code 0 before it takes prompts";
+    let itself = "the process exited with code 0 before it was ready for prompts";
     assert!(told.contains(itself), "{told}");
     write(&program, ANSWERS);
     let _ = fleet.run(&["resume", "oak-lee"]).ok();
@@ -100,7 +100,7 @@ fn a_program_that_ends_by_itself_after_its_work_is_started_again() {
         let told = fleet.run(&["prompt", "oak-lee", &text, "--wait"]).ok();
         assert!(told.contains("you said") && told.contains(&text), "{told}");
         file("end");
-        let ended = "ended: the backend exited with code 0, and is started again";
+        let ended = "ended: the backend exited with code 0; it is restarted";
         fleet.world().eventually("its end", || {
             let logs = fleet.run(&["logs", "oak-lee"]).ok();
             (logs.matches(ended).count() == number).then_some(())
@@ -119,7 +119,7 @@ fn a_model_is_not_chosen_where_nothing_says_how() {
     fleet.up();
     let ran = fleet.run(&["model", "oak-lee", "opus"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    let said = "error: nothing says how the program of oak-lee is told a model\n";
+    let said = "error: it is not known how to set the model of oak-lee's program\n";
     assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
     assert!(ran.stderr.contains("`screen: {model: [--model, \"{model}\"]}`"), "{}", ran.stderr);
     let mut owner = fleet.stage.owner("boss");

@@ -32,7 +32,7 @@ fn units_are_printed_written_and_removed() {
     assert!(removed.contains("gangline-agent@.service"), "{removed}");
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     let again = fleet.run(&["service", "install", "--uninstall"]).ok();
-    assert!(again.starts_with("there are no units of ours"), "{again}");
+    assert!(again.starts_with("no units of Gangline's"), "{again}");
     let nobody = fleet.run(&["service", "install", "--system", "--dry-run"]);
     assert_eq!(nobody.code, 1, "the machine's units need a user: {}", nobody.stdout);
     let system =

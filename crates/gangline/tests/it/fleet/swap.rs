@@ -161,7 +161,7 @@ fn a_configured_backend_that_cannot_run_hinders_nobody_who_has_another() {
     fs::write(&file, lame).unwrap();
     let ran = fleet.run(&["up", "-d"]);
     assert_eq!(ran.code, 78, "{}", ran.stderr);
-    assert!(ran.stderr.contains("`tmux` runs any program, none is named"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`tmux` needs the name of a program"), "{}", ran.stderr);
     let _ = fleet.does(&["up", "-d", "--runtime", "other"]);
     assert_eq!(fleet.runtime("oak-ada"), (json!("other"), json!("tmux")));
     let _ = fleet.does(&["up", "-d"]);
@@ -208,7 +208,10 @@ fn a_backend_that_cannot_be_changes_nothing() {
         &["start", "oak-ada", "--runtime", "other"],
         &["oak-ada runs already, with native", "`gangline restart oak-ada --runtime other`"],
     );
-    refused(&["restart", "oak-ada", "--runtime", "tmux"], &["with `tmux`", "none is named"]);
+    refused(
+        &["restart", "oak-ada", "--runtime", "tmux"],
+        &["with `tmux`", "needs the name of a program"],
+    );
     assert_eq!(fleet.ordered(), [] as [&str; 0]);
     assert_eq!((fleet.pid("oak-ada"), fleet.pid("oak-bob")), (ada, bob));
     let _ = fleet.does(&["stop", "oak-ada"]);

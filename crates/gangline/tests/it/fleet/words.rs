@@ -34,7 +34,8 @@ fn a_running_daemon_is_paused_and_goes_on() {
     );
     alice.hears("oak-ada", "#general", "kept");
     let ran = fleet.run(&["interrupt", "--cause", "1"]).ok();
-    let nothing = "nothing of it runs or waits; what still comes of it will be cancelled\n";
+    let nothing = "none of its turns runs and none of its messages waits; later messages of it \
+         will be cancelled\n";
     assert_eq!(ran, format!("m1: {nothing}"));
     let ran = fleet.run(&["interrupt", "--cause", "1"]).ok();
     assert_eq!(ran, format!("m1: was ended before, and {nothing}"));

@@ -13,7 +13,7 @@ fn start(stage: &Stage, address: &str, modules: &[&str]) -> Ircd {
 }
 
 /// A person in a room that keeps its last twenty lines.
-fn keeper(address: &str) -> IrcPeer {
+fn reader(address: &str) -> IrcPeer {
     let mut alice = person_at(address, "alice");
     alice.send("MODE #general +H 20:1h");
     alice.wait("the room to keep lines", |line| (irc::command(line) == "MODE").then_some(()));
@@ -34,7 +34,7 @@ fn without_ids() -> Vec<&'static str> {
 fn finds_what_was_said_meanwhile(modules: &[&str]) {
     let stage = stage();
     let _server = start(&stage, &stage.irc, modules);
-    let mut alice = keeper(&stage.irc);
+    let mut alice = reader(&stage.irc);
     alice.say("#general", "@fx-ada say exactly before your time");
     alice.send("PING taken");
     alice.wait("the line to be taken", |line| (irc::command(line) == "PONG").then_some(()));
@@ -74,7 +74,7 @@ fn lines_said_while_the_daemon_was_down_are_found_without_ids() {
 fn answers_nothing_twice(modules: &[&str], found: bool) {
     let stage = stage();
     let _server = start(&stage, &stage.irc, modules);
-    let mut alice = keeper(&stage.irc);
+    let mut alice = reader(&stage.irc);
     let _hub = up(&stage, &mut alice);
     asks(&mut alice, "one");
     asks(&mut alice, "two");
@@ -123,7 +123,7 @@ fn loses_the_echo(server: impl FnOnce(&Stage, &str) -> Ircd, keeps: bool) -> (Ve
     let address = format!("127.0.0.1:{}", stage::free_port());
     let _server = server(&stage, &address);
     let cable = Cable::between(&stage.irc, &address);
-    let mut alice = if keeps { keeper(&address) } else { person_at(&address, "alice") };
+    let mut alice = if keeps { reader(&address) } else { person_at(&address, "alice") };
     let _hub = up(&stage, &mut alice);
     at_work(&stage, &mut alice);
     cable.deafen();

@@ -28,14 +28,14 @@ fn what_is_missing_is_said_with_the_command_that_helps() {
     let mut keyed = machine(&[CLAUDE]);
     keyed.set("ANTHROPIC_API_KEY", "k");
     let out = keyed.run(&["init"]).ok();
-    assert!(out.contains("gets the key in ANTHROPIC_API_KEY"), "{out}");
+    assert!(out.contains("uses the key in ANTHROPIC_API_KEY"), "{out}");
     let text = fs::read_to_string(config(&keyed)).unwrap();
     assert!(text.contains("api_key_env: ANTHROPIC_API_KEY   #"), "{text}");
 
     let nothing = machine(&[]);
     let out = nothing.run(&["init"]).ok();
     for part in [
-        "Still missing: a program or key, so that somebody can answer.",
+        "Still missing: a program or key, so that an agent can answer.",
         "npm install -g @anthropic-ai/claude-code",
         "a key in ANTHROPIC_API_KEY",
         "`gangline init --force` looks again",

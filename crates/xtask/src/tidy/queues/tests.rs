@@ -39,3 +39,17 @@ fn a_linter_that_allows_a_queue_without_a_bound_is_found() {
     let what = "`disallowed-methods` does not name tokio::sync::mpsc::unbounded_channel";
     assert_eq!(found, [format!("clippy.toml: fail: {what}")]);
 }
+
+#[test]
+fn a_wait_in_the_agent_loop_outside_its_select_is_found() {
+    let what = "fail: the agent loop waits in its `select!` only: make it a field to poll there";
+    let main = "crates/gangline-agent/src/agent_loop.rs";
+    let text =
+        |name: &str| format!("    async fn {name}(self) {{\n        one.next().await;\n    }}\n");
+    assert_eq!(findings(main, &text("run")), [""; 0]);
+    assert_eq!(findings(main, &text("wind_up")), [""; 0]);
+    assert_eq!(findings(main, &text("think")), [format!("{main}:2: {what}")]);
+    let part = "crates/gangline-agent/src/agent_loop/effects.rs";
+    assert_eq!(findings(part, &text("run")), [format!("{part}:2: {what}")]);
+    assert_eq!(findings("crates/gangline-agent/src/chat.rs", &text("think")), [""; 0]);
+}

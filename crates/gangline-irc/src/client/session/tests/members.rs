@@ -292,6 +292,7 @@ impl Network {
     }
 
     /// Returns the lines that we get.
+    #[expect(clippy::too_many_lines, reason = "a line or a few for each step or field")]
     fn step(&mut self, step: &Step) -> Vec<String> {
         let name = |network: &Self, who: usize| network.names[who].clone();
         match *step {

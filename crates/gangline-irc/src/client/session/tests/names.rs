@@ -277,7 +277,7 @@ fn a_channel_that_was_left_is_not_joined_again() {
 
 /// R1-47.
 #[test]
-fn a_wish_for_a_channel_made_while_down_is_kept() {
+fn a_channel_wanted_while_down_is_kept() {
     let mut story = Story::new(config());
     assert_eq!(story.command(LinkCommand::Join("#den".parse().unwrap())), [""; 0]);
     story.connect();

@@ -115,6 +115,7 @@ fn one_pong_answers_for_all_rooms() {
     let ping = ask("#s");
     assert_eq!((ask("#r"), ask("#t")), (vec![], vec![]), "none while one is under way");
     let token = ping[0].strip_prefix("PING ").unwrap();
+    assert_eq!(story.server(":irc.a.test PONG irc.a.test :another"), [""; 0], "another's answer");
     assert_eq!(
         story.server(&format!(":irc.a.test PONG irc.a.test :{token}")),
         [

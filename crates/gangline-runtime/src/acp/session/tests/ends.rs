@@ -47,7 +47,7 @@ fn an_end_that_nobody_asked_for_waits_for_the_programs_own() {
 fn refused(session: &mut Session) {
     let (_, events) = asks(session, 1, "execute");
     let answer = Answer::Deny { reason: "not here".to_owned() };
-    session.decide(&Verdict { request: request_of(&events), answer });
+    session.decide(&ApprovalReply { request: request_of(&events), answer });
 }
 
 /// Of a program that nobody knows it shows by its silence that its model was not told of a refusal.

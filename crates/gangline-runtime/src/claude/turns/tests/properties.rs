@@ -44,25 +44,26 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn see(&mut self, acts: Vec<Act>) {
-        for act in &acts {
-            match act {
-                Act::Tell(event) => self.event(event),
-                Act::Call { call, .. } => assert_eq!(Some(call.turn), self.open, "{acts:?}"),
-                Act::Write(line) => {
+    fn see(&mut self, actions: Vec<Action>) {
+        for action in &actions {
+            match action {
+                Action::Report(event) => self.event(event),
+                Action::Call { call, .. } => assert_eq!(Some(call.turn), self.open, "{actions:?}"),
+                Action::Write(line) => {
                     let line: Value = serde_json::from_str(line).unwrap();
                     if let Some(uuid) = line["uuid"].as_str() {
                         self.sent.push(uuid.to_owned());
                     }
                 }
-                Act::Free | Act::WatchLogin => {}
-                Act::Turn(_) | Act::Relaunch => panic!("nothing for this program"),
-                Act::GiveUp => panic!("nothing of this is hopeless"),
+                Action::Free | Action::WatchLogin => {}
+                Action::Turn(_) | Action::Relaunch => panic!("nothing for this program"),
+                Action::GiveUp => panic!("nothing of this is hopeless"),
             }
         }
-        let ends = |act: &&Act| matches!(act, Act::Tell(RuntimeEvent::Finished { .. }));
-        let frees = acts.iter().filter(|act| **act == Act::Free).count();
-        assert_eq!(acts.iter().filter(ends).count(), frees, "{acts:?}");
+        let ends =
+            |action: &&Action| matches!(action, Action::Report(RuntimeEvent::Finished { .. }));
+        let frees = actions.iter().filter(|action| **action == Action::Free).count();
+        assert_eq!(actions.iter().filter(ends).count(), frees, "{actions:?}");
     }
 
     fn event(&mut self, event: &RuntimeEvent) {
@@ -84,7 +85,7 @@ impl Daemon {
 
     fn take(&mut self, step: &Step) {
         let Some(mut turns) = self.turns.take() else { return };
-        let acts = match step {
+        let actions = match step {
             Step::Prompt if self.open.is_none() => {
                 self.began = false;
                 turns.prompt(self.new_prompt())
@@ -104,12 +105,12 @@ impl Daemon {
             Step::Compact => turns.compact(),
             Step::Clear => turns.clear(),
             Step::Decide => {
-                turns.decide(&Verdict { request: "q".to_owned(), answer: Answer::Allow })
+                turns.decide(&ApprovalReply { request: "q".to_owned(), answer: Answer::Allow })
             }
             Step::Line(kind, text) => turns.line(self.line(*kind, *text), Now::default()),
         };
         self.turns = Some(turns);
-        self.see(acts);
+        self.see(actions);
     }
 
     fn new_prompt(&mut self) -> Prompt {
@@ -156,9 +157,9 @@ impl Daemon {
             lines.push(if uuids.is_empty() { by_itself() } else { result(&uuids) });
             lines.extend(uuids.iter().map(|uuid| over(uuid)));
             lines.push(Line::Idle);
-            let acts: Vec<Act> =
+            let actions: Vec<Action> =
                 lines.into_iter().flat_map(|line| turns.line(line, Now::default())).collect();
-            self.see(acts);
+            self.see(actions);
             if self.began && self.open.is_none() {
                 self.take(&Step::Adopt);
             }

@@ -62,25 +62,25 @@ proptest! {
             match step {
                 Step::Prompt if play.results().len() == usize::try_from(given).unwrap() => {
                     given += 1;
-                    let acts = play.turns.prompt(prompt(given));
-                    play.take(acts);
+                    let actions = play.turns.prompt(prompt(given));
+                    play.take(actions);
                 }
                 Step::Prompt => {}
                 Step::Steer => {
-                    let acts = play.turns.steer(Prompt { uuid: "s".to_owned(), ..prompt(given) });
-                    play.take(acts);
+                    let actions = play.turns.steer(Prompt { uuid: "s".to_owned(), ..prompt(given) });
+                    play.take(actions);
                 }
                 Step::Interrupt => {
-                    let acts = play.turns.interrupt();
-                    play.take(acts);
+                    let actions = play.turns.interrupt();
+                    play.take(actions);
                 }
                 Step::Compact => {
-                    let acts = play.turns.compact();
-                    play.take(acts);
+                    let actions = play.turns.compact();
+                    play.take(actions);
                 }
                 Step::Clear => {
-                    let acts = play.turns.clear();
-                    play.take(acts);
+                    let actions = play.turns.clear();
+                    play.take(actions);
                 }
                 Step::Ask => {
                     asked += 1;
@@ -119,7 +119,7 @@ proptest! {
             let ends = play.results().len();
             prop_assert!(ends == usize::try_from(given).unwrap() || ends + 1 == usize::try_from(given).unwrap());
             prop_assert_eq!(play.turns.turn.is_some(), ends + 1 == usize::try_from(given).unwrap());
-            let frees = play.acts.iter().filter(|act| **act == Act::Free).count();
+            let frees = play.actions.iter().filter(|action| **action == Action::Free).count();
             prop_assert_eq!(frees, ends);
         }
         let mut sent: Vec<String> = play

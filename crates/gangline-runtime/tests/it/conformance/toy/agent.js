@@ -49,11 +49,11 @@ function shell(command) {
 async function run(call) {
   const { command } = JSON.parse(call.function.arguments);
   tell({ kind: "ask", id: call.id, tool: "shell", input: { command } });
-  const verdict = await new Promise((resolve, reject) => {
+  const reply = await new Promise((resolve, reject) => {
     decide = resolve;
     abort.signal.addEventListener("abort", () => reject(new Error("interrupted")));
   });
-  return verdict.allow ? shell(command) : { output: verdict.why, failed: true };
+  return reply.allow ? shell(command) : { output: reply.why, failed: true };
 }
 
 async function turn(text) {

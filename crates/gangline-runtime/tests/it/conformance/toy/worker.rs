@@ -8,24 +8,24 @@ use gangline_core::{
 };
 use gangline_os::{
     lines,
-    process::{Child, ChildStdin, ChildStdout, Ladder},
+    process::{Child, ChildStdin, ChildStdout, KillPolicy},
 };
 use gangline_runtime::{
-    Answer, ApprovalAsk, AssistantMessage, Block, Command, FailureKind, Prompt, RuntimeEvent,
-    SessionId, StartOptions, TurnResult, Usage, Verdict, session::SessionPort,
+    Answer, ApprovalAsk, ApprovalReply, AssistantMessage, Block, Command, FailureKind, Prompt,
+    RuntimeEvent, SessionId, StartOptions, TurnResult, Usage, session::SessionPort,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-const LADDER: Ladder =
-    Ladder { term_after: Duration::from_secs(2), kill_after: Duration::from_secs(2) };
+const KILL_POLICY: KillPolicy =
+    KillPolicy { term_after: Duration::from_secs(2), kill_after: Duration::from_secs(2) };
 const LINE_MAX: usize = 16 * 1024 * 1024;
 
 /// What the program says.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Told {
+enum FromChild {
     Ready { session: String },
     Accepted,
     Said { model: String, thinking: String, text: String, calls: Vec<Call>, usage: Tokens },
@@ -110,7 +110,7 @@ impl Worker {
 
     async fn end(&mut self) {
         self.stdin = None;
-        self.child.end(&LADDER).await;
+        self.child.end(&KILL_POLICY).await;
     }
 
     async fn obey(&mut self, command: Command) {
@@ -125,8 +125,10 @@ impl Worker {
             Command::Interrupt if self.turn.is_some() => {
                 self.write(json!({"interrupt": true})).await
             }
-            Command::Decide(Verdict { answer: Answer::Allow, .. }) => self.answer(true, "").await,
-            Command::Decide(Verdict { answer: Answer::Deny { reason }, .. }) => {
+            Command::Decide(ApprovalReply { answer: Answer::Allow, .. }) => {
+                self.answer(true, "").await
+            }
+            Command::Decide(ApprovalReply { answer: Answer::Deny { reason }, .. }) => {
                 self.answer(false, &reason).await;
             }
             // What the toy cannot do is refused before it gets here.
@@ -150,14 +152,16 @@ impl Worker {
     }
 
     async fn line(&mut self, text: &str) {
-        let Ok(said) = serde_json::from_str::<Told>(text) else {
+        let Ok(said) = serde_json::from_str::<FromChild>(text) else {
             tracing::debug!("the toy said something that nobody knows");
             return;
         };
         match (said, self.turn) {
-            (Told::Ready { session }, _) => self.ready(SessionId(session)).await,
-            (Told::Accepted, Some(turn)) => self.port.tell(RuntimeEvent::Accepted { turn }).await,
-            (Told::Said { model, thinking, text, calls, usage }, Some(turn)) => {
+            (FromChild::Ready { session }, _) => self.ready(SessionId(session)).await,
+            (FromChild::Accepted, Some(turn)) => {
+                self.port.tell(RuntimeEvent::Accepted { turn }).await
+            }
+            (FromChild::Said { model, thinking, text, calls, usage }, Some(turn)) => {
                 let message = AssistantMessage { model, content: blocks(thinking, text, calls) };
                 let usage = Usage {
                     input_tokens: usage.input,
@@ -167,23 +171,23 @@ impl Worker {
                 self.port.tell(RuntimeEvent::Message { turn, message }).await;
                 self.port.tell(RuntimeEvent::Usage { turn, usage }).await;
             }
-            (Told::Ask { id, tool, input }, Some(turn)) => match self.policy.verdict(&tool) {
-                permission::Verdict::Allow => self.answer(true, "").await,
-                permission::Verdict::Deny(why) => self.answer(false, &why).await,
-                permission::Verdict::Ask => {
+            (FromChild::Ask { id, tool, input }, Some(turn)) => match self.policy.permit(&tool) {
+                permission::Permit::Allow => self.answer(true, "").await,
+                permission::Permit::Deny(why) => self.answer(false, &why).await,
+                permission::Permit::Ask => {
                     let ask = ApprovalAsk { request: id, tool, input, presumed: false };
                     self.port.tell(RuntimeEvent::ApprovalAsked { turn, ask }).await;
                 }
             },
-            (Told::Result { id, name, output, failed }, Some(turn)) => {
+            (FromChild::Result { id, name, output, failed }, Some(turn)) => {
                 let (is_error, content) = (failed, output);
                 self.port
                     .tell(RuntimeEvent::ToolResult { turn, id, name, is_error, content })
                     .await;
             }
-            (Told::Done, Some(_)) => self.finish(TurnResult::Completed).await,
-            (Told::Interrupted, Some(_)) => self.finish(TurnResult::Interrupted).await,
-            (Told::Failed { status, code, why, retry_after }, Some(_)) => {
+            (FromChild::Done, Some(_)) => self.finish(TurnResult::Completed).await,
+            (FromChild::Interrupted, Some(_)) => self.finish(TurnResult::Interrupted).await,
+            (FromChild::Failed { status, code, why, retry_after }, Some(_)) => {
                 self.finish(failure(status, &code, why, retry_after)).await;
             }
             (_, None) => tracing::debug!("the toy said something without a turn"),

@@ -1,0 +1,169 @@
+//! The tools that send and read through an agent's daemon, and who gets which. The only place for a
+//! tool's name, description and arguments.
+
+use serde_json::{Value, json};
+
+use crate::ToolSpec;
+
+#[cfg(test)]
+mod tests;
+
+/// The name of the tool that says something.
+pub const SEND: &str = "send";
+/// The name of the tool that says that no reply is needed.
+pub const NO_REPLY: &str = "no_reply";
+
+/// A tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// Says something.
+    Send,
+    /// Records that a message needs no reply.
+    NoReply,
+    /// Reads what was said.
+    Read,
+    /// Lists who is somewhere.
+    Who,
+    /// Lists channels.
+    Channels,
+    /// Tells or sets a topic.
+    Topic,
+}
+
+/// Who uses the tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum User {
+    /// The agent, in the session of its backend: a turn is open.
+    Session,
+    /// The agent, through a separate client.
+    Agent,
+    /// The person who runs the client.
+    Person,
+}
+
+const ALL: [Tool; 6] =
+    [Tool::Send, Tool::NoReply, Tool::Read, Tool::Who, Tool::Channels, Tool::Topic];
+
+/// Returns the tools that a user is offered.
+#[must_use]
+pub fn offered(user: User) -> Vec<ToolSpec> {
+    ALL.into_iter().filter(|tool| tool.is_for(user)).map(|tool| tool.spec(user)).collect()
+}
+
+impl Tool {
+    /// Returns the tool of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Send => SEND,
+            Self::NoReply => NO_REPLY,
+            Self::Read => "read",
+            Self::Who => "who",
+            Self::Channels => "channels",
+            Self::Topic => "topic",
+        }
+    }
+
+    fn is_for(self, user: User) -> bool {
+        match self {
+            Self::Send => true,
+            Self::NoReply => user == User::Session,
+            // In a session the agent's shell has these.
+            Self::Read | Self::Who | Self::Channels | Self::Topic => user != User::Session,
+        }
+    }
+
+    fn spec(self, user: User) -> ToolSpec {
+        let (description, input_schema) = match self {
+            Self::Send => send(user),
+            Self::NoReply => (
+                "Records that the message needs no reply. Without this, your final text is sent \
+                 as the answer.",
+                object(&json!({"message": MESSAGE.json()}), &[]),
+            ),
+            Self::Read => read(user),
+            Self::Who => (
+                "Lists who is in a channel, or says whether a nick is in use.",
+                object(&json!({"target": PLACE.json()}), &["target"]),
+            ),
+            Self::Channels => ("Lists the channels that the agent is in.", object(&json!({}), &[])),
+            Self::Topic => (
+                "Shows the topic of a channel; with `text` sets a new one.",
+                object(
+                    &json!({
+                        "channel": Text("the channel, such as #general").json(),
+                        "text": Text("the new topic; leave it out to read the current one").json(),
+                    }),
+                    &["channel"],
+                ),
+            ),
+        };
+        ToolSpec { name: self.name(), description, input_schema }
+    }
+}
+
+/// An argument that is a text.
+struct Text(&'static str);
+
+impl Text {
+    fn json(&self) -> Value {
+        json!({"type": "string", "description": self.0})
+    }
+}
+
+const PLACE: Text = Text("#channel or nick");
+const MESSAGE: Text = Text("message id such as m42");
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+fn send(user: User) -> (&'static str, Value) {
+    let mut properties = json!({"to": PLACE.json(), "text": Text("what to say").json(), "in_reply_to": MESSAGE.json()});
+    let description = match user {
+        User::Session => {
+            "Says something on IRC now: to a channel (#name) or to one nick. Your final text is \
+             sent to the asker by itself, so use this only to speak elsewhere, or before you are \
+             done. Give in_reply_to (such as m42) when it answers that message."
+        }
+        User::Agent => {
+            "Says something on IRC as the agent: to a channel (#name) or to one nick. Give \
+             in_reply_to (such as m42) when it answers that message."
+        }
+        User::Person => {
+            if let Some(properties) = properties.as_object_mut() {
+                properties.remove("in_reply_to");
+            }
+            "Says something on IRC in the name of the person who runs this program, not as the \
+             agent: to a channel (#name) or to one nick. To ask an agent, write @nick in its \
+             channel, or send to its nick; `read` shows the answer later."
+        }
+    };
+    (description, object(&properties, &["to", "text"]))
+}
+
+fn read(user: User) -> (&'static str, Value) {
+    let limit = json!({"type": "integer", "minimum": 1, "maximum": 500,
+        "description": "how many lines at most; 50 if left out"});
+    let description = match user {
+        User::Session | User::Agent => {
+            "Reads what was said since the last read, oldest first, and counts it as read."
+        }
+        User::Person => {
+            "Reads the last lines of a channel that the agent is in, or those that it exchanged \
+             with a nick; with the agent's own nick, what it exchanged with you. Nothing counts \
+             as read by the agent."
+        }
+    };
+    (description, object(&json!({"from": PLACE.json(), "limit": limit}), &["from"]))
+}

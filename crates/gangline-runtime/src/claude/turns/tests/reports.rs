@@ -1,0 +1,256 @@
+//! What is told beside the words of the model: compactions, sessions, limits, life, cost.
+
+use super::*;
+
+#[test]
+fn a_compaction_is_told_once_from_begin_to_end() {
+    let mut turns = fresh();
+    let job = uuid_of(&turns.compact());
+    let seen = play(
+        &mut turns,
+        [
+            started(&job),
+            status(Some("compacting"), None),
+            status(None, Some("success")),
+            result(&[&job]),
+            over(&job),
+        ],
+    );
+    assert_eq!(seen, ["Compacting", "compacted None"]);
+
+    let job = uuid_of(&turns.compact());
+    let seen = play(
+        &mut turns,
+        [
+            started(&job),
+            status(Some("compacting"), None),
+            status(None, Some("failed")),
+            result(&[&job]),
+        ],
+    );
+    assert_eq!(seen, ["Compacting", "compacted Some(\"too_few_groups\")"]);
+
+    // Neither begin nor end: the program only says why.
+    let job = uuid_of(&turns.compact());
+    let why = Line::Assistant(Assistant {
+        model: SYNTHETIC.to_owned(),
+        blocks: vec![Block::Text { text: "Error: No messages to compact".to_owned() }],
+        usage: Tokens::default(),
+        parent: None,
+        error: None,
+    });
+    let seen = play(&mut turns, [started(&job), why, result(&[&job]), over(&job)]);
+    assert_eq!(seen, ["Compacting", "compacted Some(\"Error: No messages to compact\")"]);
+
+    // It was dropped.
+    let job = uuid_of(&turns.compact());
+    assert_eq!(play(&mut turns, [cancelled(&job)]).len(), 2);
+
+    // By the program itself, in the middle of a turn.
+    turns.prompt(prompt(1, P1));
+    let seen = play(
+        &mut turns,
+        [
+            started(P1),
+            status(Some("compacting"), None),
+            status(None, Some("success")),
+            result(&[P1]),
+        ],
+    );
+    assert_eq!(seen, ["1: accepted", "Compacting", "compacted None", "1: completed"]);
+}
+
+#[test]
+fn a_clearing_is_told_by_the_new_session() {
+    let mut turns = fresh();
+    let job = uuid_of(&turns.clear());
+    let init = Line::Init(Init { session_id: "t".to_owned(), model: "m".to_owned() });
+    assert_eq!(play(&mut turns, [started(&job), init.clone(), result(&[&job])]), ["session t"]);
+    assert_eq!(play(&mut turns, [init]), [""; 0]);
+}
+
+#[test]
+fn words_of_others_are_not_the_agents() {
+    let mut turns = fresh();
+    turns.prompt(prompt(1, P1));
+    let mut inner = said("inner");
+    if let Line::Assistant(inner) = &mut inner {
+        inner.parent = Some("toolu".to_owned());
+    }
+    let mut own = said("Not logged in");
+    if let Line::Assistant(own) = &mut own {
+        own.model = SYNTHETIC.to_owned();
+        own.error = Some("authentication_failed".to_owned());
+    }
+    assert_eq!(play(&mut turns, [started(P1), inner, own]), ["1: accepted"]);
+    let failed = Line::Result(Box::new(Outcome {
+        is_error: true,
+        result: Some("Not logged in".to_owned()),
+        user_message_uuids: Some(vec![P1.to_owned()]),
+        ..Outcome::default()
+    }));
+    let actions = turns.line(failed, Now::default());
+    assert!(actions.contains(&Action::WatchLogin));
+    assert_eq!(kinds(actions), ["1: login"]);
+}
+
+#[test]
+fn the_time_to_wait_is_the_limits_or_the_last_retrys() {
+    let limited = || {
+        Line::Result(Box::new(Outcome {
+            is_error: true,
+            api_error_status: Some(429),
+            user_message_uuids: Some(vec![P1.to_owned()]),
+            ..Outcome::default()
+        }))
+    };
+    let retry = Line::Retry(crate::claude::decode::Retry {
+        attempt: 1,
+        max_retries: 4,
+        retry_delay_ms: 2_275,
+        error_status: Some(429),
+        error: "rate_limit".to_owned(),
+    });
+    let told = "notice the model did not answer (429 rate_limit); try 1 of 4 in 2275 ms";
+    let mut turns = fresh();
+    turns.prompt(prompt(1, P1));
+    let seen = play(&mut turns, [started(P1), retry, limited()]);
+    assert_eq!(seen, ["1: accepted", told, "1: limited Some(3)"]);
+
+    let limit_until = |status: &str, until: i64| {
+        Line::Limits(crate::claude::decode::Limits {
+            status: status.to_owned(),
+            resets_at: Some(until),
+            rate_limit_type: Some("five_hour".to_owned()),
+        })
+    };
+    let limit = |status: &str| limit_until(status, 1_060);
+    turns.prompt(prompt(2, P1));
+    let at = |unix| Now { unix, ..Now::default() };
+    assert_eq!(kinds(turns.line(limit("allowed_warning"), at(1_000))), [""; 0]);
+    let told = "notice the provider's five_hour limit is reached";
+    assert_eq!(kinds(turns.line(limit("rejected"), at(1_000))), [told]);
+    turns.line(started(P1), at(1_000));
+    assert_eq!(kinds(turns.line(limited(), at(1_000))), ["2: limited Some(60)"]);
+    // A time that is none.
+    turns.prompt(prompt(3, P1));
+    turns.line(limit_until("rejected", i64::MIN), at(1_000));
+    turns.line(started(P1), at(1_000));
+    assert_eq!(kinds(turns.line(limited(), at(1_000))), ["3: limited None"]);
+}
+
+#[test]
+fn signs_of_life_come_once_a_second() {
+    let mut turns = fresh();
+    let at = |millis| Now { mono: Duration::from_millis(millis), unix: 0 };
+    assert_eq!(turns.line(Line::Noise, at(0)), [], "no turn");
+    turns.prompt(prompt(1, P1));
+    assert_eq!(turns.line(Line::Noise, at(0)), [], "the model has not got it");
+    turns.line(started(P1), at(100));
+    let alive = [Action::Report(RuntimeEvent::Alive { turn: id(1) })];
+    assert_eq!(turns.line(Line::Noise, at(1_099)), []);
+    assert_eq!(turns.line(Line::Noise, at(1_100)), alive);
+    assert_eq!(turns.sign_of_life(at(2_000)), []);
+    assert_eq!(turns.sign_of_life(at(2_100)), alive);
+    assert_eq!(kinds(turns.line(said("a"), at(2_500))), ["1: said a"]);
+    assert_eq!(turns.line(Line::Noise, at(3_400)), [], "words are life as well");
+}
+
+#[test]
+fn the_cost_of_a_run_is_its_own() {
+    let mut turns = fresh();
+    let of = |total: f64, since: Option<f64>, uuid: &str| {
+        let used = |cost_usd| crate::claude::decode::ModelUse { cost_usd, context_window: Some(9) };
+        Line::Result(Box::new(Outcome {
+            total_cost_usd: Some(total),
+            models: std::iter::once(("m".to_owned(), used(total))).collect(),
+            model_usage_since_last_result: since
+                .map(|since| std::iter::once(("m".to_owned(), used(since))).collect()),
+            user_message_uuids: Some(vec![uuid.to_owned()]),
+            usage: Tokens { input_tokens: 11, output_tokens: 3, ..Tokens::default() },
+            ..Outcome::default()
+        }))
+    };
+    // An earlier process has spent too, so the first total says nothing.
+    for (total, since, cost) in [
+        (2.0, None, None),
+        (2.5, None, Some(500_000)),
+        (1.0, None, None),
+        (3.0, Some(0.25), Some(250_000)),
+    ] {
+        turns.prompt(prompt(1, P1));
+        turns.line(started(P1), Now::default());
+        turns.line(said("a"), Now::default());
+        let events = told(turns.line(of(total, since, P1), Now::default()));
+        let usage = Usage {
+            model: "m".to_owned(),
+            input_tokens: 11,
+            output_tokens: 3,
+            cost_micros: cost,
+            context_tokens: Some(5),
+            context_window: Some(9),
+            ..Usage::default()
+        };
+        assert_eq!(events[0], RuntimeEvent::Usage { turn: id(1), usage }, "{total} {since:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_no_uuid_gets_one() {
+    assert_eq!(as_uuid(P1), P1);
+    let made = as_uuid("p1");
+    assert_eq!(uuid::Uuid::parse_str(&made).unwrap().to_string(), made);
+}
+
+#[test]
+fn a_failure_to_begin_is_told() {
+    let mut turns = fresh();
+    turns.ready = false;
+    let failed = Line::Result(Box::new(Outcome {
+        subtype: "error_during_execution".to_owned(),
+        is_error: true,
+        errors: vec!["No conversation found with session ID: x".to_owned()],
+        ..Outcome::default()
+    }));
+    let told = "notice claude did not begin: No conversation found with session ID: x";
+    assert_eq!(play(&mut turns, [failed]), [told]);
+    let refused = Line::Response { id: "gangline-1".to_owned(), answer: Err("no".to_owned()) };
+    assert_eq!(turns.line(refused, Now::default()), [], "it was answered before");
+}
+
+fn model_changed() -> Line {
+    Line::Response { id: "gangline-2".to_owned(), answer: Ok(json!({})) }
+}
+
+fn written(actions: &[Action]) -> usize {
+    actions.iter().filter(|action| matches!(action, Action::Write(_))).count()
+}
+
+/// R2-04: a prompt right behind a change of the model is given when the program has changed it, and
+/// what is added to it comes after it.
+#[test]
+fn a_prompt_waits_for_the_change_of_the_model() {
+    let mut turns = fresh();
+    assert_eq!(written(&turns.set_model("m2")), 1);
+    assert_eq!(written(&turns.prompt(prompt(1, P1))), 0);
+    assert_eq!(written(&turns.steer(prompt(1, P2))), 0);
+    let actions = turns.line(model_changed(), Now::default());
+    let lines = |action: &Action| match action {
+        Action::Write(line) => Some([P1, P2].map(|uuid| line.contains(uuid))),
+        _ => None,
+    };
+    let lines: Vec<_> = actions.iter().filter_map(lines).collect();
+    assert_eq!(lines, [[true, false], [false, true]]);
+    assert_eq!(written(&turns.line(model_changed(), Now::default())), 0);
+}
+
+/// A prompt that was not given yet is taken back by an interrupt without asking the program.
+#[test]
+fn a_prompt_that_waits_for_the_model_is_interrupted() {
+    let mut turns = fresh();
+    turns.set_model("m2");
+    turns.prompt(prompt(1, P1));
+    assert_eq!(kinds(turns.interrupt()), ["1: interrupted"]);
+    assert_eq!(written(&turns.line(model_changed(), Now::default())), 0);
+    assert_eq!(written(&turns.prompt(prompt(2, P2))), 1);
+}
