@@ -143,6 +143,8 @@ enum Sent {
     Turn(TurnId),
     Steer(String),
     Compact,
+    /// The reason of a denial: the line with the denial itself follows the answer.
+    Reason(String),
     /// Its answer says nothing that is not told otherwise.
     Aside,
 }

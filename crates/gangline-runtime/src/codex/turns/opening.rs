@@ -37,6 +37,7 @@ impl Turns {
                     turn.added.retain(|added| added.prompt.uuid != uuid);
                 }
             }
+            (Sent::Reason(denial), _) => self.write(denial),
             (Sent::Compact, Err(error)) => self.job_done(Some(one_line(&error))),
             (Sent::Steer(_) | Sent::Compact | Sent::Aside, _) => {}
         }

@@ -152,19 +152,24 @@ impl Turns {
     }
 
     /// Refuses it. The program tells the model no reason, so that is added to the turn, and first:
-    /// then it stands right behind what the tool returned.
+    /// then it stands right behind what the tool returned. The denial waits until the program has
+    /// answered for the reason: it serves requests side by side, and a denial that came first would
+    /// let the model go on without the reason.
     fn refuse(&mut self, id: &Value, form: &Form, tool: &str, reason: &str) {
+        let denial = encode::answer(id, &encode::deny(form, reason));
         let running = self.turn.as_ref().filter(|it| it.step == Step::Running && !it.asked);
         let remote = running.and_then(|turn| turn.remote.clone());
-        if let (Some(remote), false) = (remote, *form == Form::Review) {
-            let params = json!({
-                "threadId": self.thread,
-                "expectedTurnId": remote,
-                "input": encode::input(&encode::reason(tool, reason)),
-            });
-            self.request(Sent::Aside, "turn/steer", &params);
+        match remote {
+            Some(remote) if *form != Form::Review => {
+                let params = json!({
+                    "threadId": self.thread,
+                    "expectedTurnId": remote,
+                    "input": encode::input(&encode::reason(tool, reason)),
+                });
+                self.request(Sent::Reason(denial), "turn/steer", &params);
+            }
+            _ => self.write(denial),
         }
-        self.write(encode::answer(id, &encode::deny(form, reason)));
     }
 
     fn call(&mut self, id: &Value, call: Call) {

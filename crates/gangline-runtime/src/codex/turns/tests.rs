@@ -256,13 +256,16 @@ fn a_denial_is_told_with_its_reason_before_it_counts() {
     play.running(1);
     let request = play.ask(0);
     play.decide(&request, Answer::Deny { reason: "not now".to_owned() });
-    let [.., reason, denial] = &play.written[..] else { panic!("{:?}", play.written) };
+    let reason = play.written.last().unwrap();
     assert_eq!(
         (&reason["method"], &reason["params"]["expectedTurnId"]),
         (&json!("turn/steer"), &json!("u1"))
     );
     assert!(reason["params"]["input"][0]["text"].as_str().unwrap().ends_with("not run: not now"));
-    assert_eq!(*denial, json!({"id": 0, "result": {"decision": "decline"}}));
+    // The program may serve what comes second first, so the denial waits for its answer.
+    play.answer("turn/steer", json!({"turnId": "u1"}));
+    let denial = json!({"id": 0, "result": {"decision": "decline"}});
+    assert_eq!(play.written.last(), Some(&denial));
     // Its echo is nobody's addition.
     play.item("completed", 1, json!({"type": "userMessage", "id": "x", "clientId": null}));
     assert!(!play.told.iter().any(|it| matches!(it, RuntimeEvent::Steered { .. })));
@@ -329,6 +332,10 @@ fn every_request_is_answered() {
                 assert_eq!(answered(&play), usize::from(ask.is_none()), "{method}");
                 if let Some(request) = ask {
                     play.decide(&request, answer.clone());
+                    if play.params("turn/steer").is_some() {
+                        assert_eq!(answered(&play), 0, "{method}: before its reason");
+                        play.refuse("turn/steer", "no active turn to steer");
+                    }
                 }
                 assert_eq!(answered(&play), 1, "{method}");
             }
