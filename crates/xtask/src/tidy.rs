@@ -16,6 +16,7 @@ mod retired_words;
 mod shared_folders;
 mod tree;
 mod versions;
+mod walk;
 mod words;
 
 use std::fmt;
@@ -47,6 +48,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("first line", headers::check),
     ("modules", modules::check),
     ("queues", queues::check),
+    ("a mention's way", walk::check),
     ("shared folders", shared_folders::check),
     ("sleeping and ignored tests", idle_tests::check),
     ("conformance", conformance::check),

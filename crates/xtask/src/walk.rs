@@ -3,7 +3,6 @@
 //! code has left behind is found. Start at [`run`].
 
 use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -11,10 +10,13 @@ use anyhow::{Context, Result, bail};
 use crate::metadata::Metadata;
 
 /// The document with the table.
-const DOCUMENT: &str = "docs/design/0019-agent-loop.md";
+pub(crate) const DOCUMENT: &str = "docs/design/0019-agent-loop.md";
 /// The files that start the daemon's tasks.
 const STARTS: [&str; 2] =
     ["crates/gangline-agent/src/root.rs", "crates/gangline-agent/src/root/parts.rs"];
+/// The rows that have the sums.
+const BEFORE: &str = "| crossings before the model is asked |";
+const IN_ALL: &str = "| crossings to the confirmed answer |";
 /// How a row of the table begins.
 const ROW: &str = "| leg ";
 
@@ -34,27 +36,53 @@ struct Leg {
 /// A row cannot be read, or its file no longer has its text.
 pub(crate) fn run() -> Result<ExitCode> {
     let root = Metadata::load()?.workspace_root;
-    let legs = legs(&read(&root, DOCUMENT)?)?;
+    let read = |file: &str| {
+        fs::read_to_string(root.join(file)).with_context(|| format!("cannot read {file}"))
+    };
+    let document = read(DOCUMENT)?;
+    if let Some(wrong) = left_behind(&document, |file| read(file).ok())?.first() {
+        bail!("{DOCUMENT}: {wrong}");
+    }
+    let legs = legs(&document)?;
     for leg in &legs {
-        let code = read(&root, &leg.file)?;
-        if !code.contains(&leg.text) {
-            bail!("{DOCUMENT}: `{}` is not in {} any more: mend the row", leg.text, leg.file);
-        }
         println!("{:>2}  {}", leg.crossings, leg.way);
     }
-    let sum = |of: fn(&&Leg) -> bool| legs.iter().filter(of).map(|leg| leg.crossings).sum::<u32>();
-    println!("{} before the model is asked", sum(|leg| leg.before_model));
-    println!("{} to the confirmed answer", sum(|_| true));
+    println!("{} before the model is asked", sum(&legs, |leg| leg.before_model));
+    println!("{} to the confirmed answer", sum(&legs, |_| true));
     let mut tasks = Vec::new();
     for file in STARTS {
-        tasks.extend(tasks_started(&read(&root, file)?));
+        tasks.extend(tasks_started(&read(file)?));
     }
     println!("{} tasks: {}", tasks.len(), tasks.join(", "));
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(root: &Path, file: &str) -> Result<String> {
-    fs::read_to_string(root.join(file)).with_context(|| format!("cannot read {file}"))
+/// Returns what the document says that is no longer so; `code` reads a file of the repository.
+///
+/// # Errors
+/// A row cannot be read.
+pub(crate) fn left_behind(
+    document: &str,
+    code: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<String>> {
+    let legs = legs(document)?;
+    let gone = legs.iter().filter(|leg| !code(&leg.file).is_some_and(|it| it.contains(&leg.text)));
+    let mut wrong: Vec<String> = gone
+        .map(|leg| format!("`{}` is not in {} any more: correct the row", leg.text, leg.file))
+        .collect();
+    for (what, counted) in
+        [(BEFORE, sum(&legs, |leg| leg.before_model)), (IN_ALL, sum(&legs, |_| true))]
+    {
+        let row = document.lines().find(|line| line.starts_with(what));
+        if !row.is_some_and(|row| row.ends_with(&format!("| {counted} |"))) {
+            wrong.push(format!("the row `{what}` must end with {counted}, the sum of the legs"));
+        }
+    }
+    Ok(wrong)
+}
+
+fn sum(legs: &[Leg], of: fn(&Leg) -> bool) -> u32 {
+    legs.iter().filter(|leg| of(leg)).map(|leg| leg.crossings).sum()
 }
 
 /// Reads the table: `| leg <before|after> | from → to | crossings | file | text |`.

@@ -26,3 +26,24 @@ fn tasks_are_found_by_their_start() {
     let code = r#"tasks.spawn("link", x); tasks.spawn(HOOKS, y); tasks.spawn("chat", z);"#;
     assert_eq!(tasks_started(code), ["link", "hooks", "chat"]);
 }
+
+#[test]
+fn a_row_that_the_code_has_left_behind_and_a_wrong_sum_are_found() {
+    let table = |sum: u32| {
+        format!(
+            "| leg before | a → b | 2 | `x.rs` | `push(` |\n| leg after | b → a | 1 | `y.rs` | `pop(` |\n\
+             {BEFORE} 15 | 2 |\n{IN_ALL} 33 | {sum} |\n"
+        )
+    };
+    let code = |file: &str| (file == "x.rs").then(|| "push(it)".to_owned());
+    let both = |file: &str| code(file).or_else(|| Some("pop()".to_owned()));
+    assert_eq!(left_behind(&table(3), both).unwrap(), [""; 0]);
+    assert_eq!(
+        left_behind(&table(3), code).unwrap(),
+        ["`pop(` is not in y.rs any more: correct the row"]
+    );
+    assert_eq!(
+        left_behind(&table(4), both).unwrap(),
+        [format!("the row `{IN_ALL}` must end with 3, the sum of the legs")]
+    );
+}
