@@ -113,8 +113,13 @@ impl Screen {
     /// Says whether the program waits for a human. An answer may say the same words: where a box
     /// takes a prompt, and nothing can be chosen, it is one.
     pub(super) fn asks(&self, profile: &Profile) -> bool {
-        let takes = profile.kind == Kind::Box && self.ready(profile) && !self.chooses(profile);
+        let takes = profile.kind == Kind::Box && self.takes_prompts(profile);
         self.bottom_has(&profile.asks) && !takes
+    }
+
+    /// Says whether the input is open, and is not the list of a dialog.
+    pub(super) fn takes_prompts(&self, profile: &Profile) -> bool {
+        self.ready(profile) && !self.chooses(profile)
     }
 
     /// Says whether the input's sign stands before one of a numbered list.

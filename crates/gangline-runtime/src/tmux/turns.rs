@@ -97,6 +97,8 @@ pub(super) struct Turns {
     session: SessionId,
     begun: Duration,
     ready: bool,
+    /// No turn has ended yet.
+    fresh: bool,
     dialogs: Vec<u32>,
     turn: Option<Turn>,
     /// What is on its way to the program.
@@ -122,6 +124,7 @@ impl Turns {
             session,
             begun: now,
             ready: false,
+            fresh: true,
             dialogs,
             turn: None,
             delivery: None,
@@ -250,6 +253,8 @@ impl Turns {
             self.out.push(Action::LeaveMode);
         } else if !self.ready {
             self.starting(&screen, now);
+        } else if self.late_dialog(&screen, now) {
+            self.looks = 0;
         } else if self.delivery.is_some() {
             self.deliver(&screen, now);
         } else {
@@ -264,20 +269,31 @@ impl Turns {
         now.saturating_sub(self.still_since)
     }
 
-    fn starting(&mut self, screen: &Screen, now: Duration) {
-        if self.still(now) < self.profile.settle() {
-            return;
-        }
+    /// Answers a dialog of the start, once the screen is still. Returns whether one is open that is
+    /// not given up yet.
+    fn dialog(&mut self, screen: &Screen, now: Duration) -> bool {
         let dialog = self.profile.dialogs.iter().position(|it| screen.has(&it.seen));
-        if let Some(at) = dialog
-            && self.dialogs[at] < DIALOG_TRIES
-        {
+        let Some(at) = dialog.filter(|at| self.dialogs[*at] < DIALOG_TRIES) else { return false };
+        if self.still(now) >= self.profile.settle() {
             self.dialogs[at] += 1;
             self.still_since = now;
             // One key after the other: each may change what the next one means.
             for key in self.profile.dialogs[at].keys.clone() {
                 self.out.push(Action::Keys(vec![key]));
             }
+        }
+        true
+    }
+
+    /// The same for a dialog that comes after the input was shown for the first time. Until the
+    /// first turn has ended, and never where the program takes a prompt: an answer may have the
+    /// same words.
+    fn late_dialog(&mut self, screen: &Screen, now: Duration) -> bool {
+        self.fresh && !screen.takes_prompts(&self.profile) && self.dialog(screen, now)
+    }
+
+    fn starting(&mut self, screen: &Screen, now: Duration) {
+        if self.still(now) < self.profile.settle() || self.dialog(screen, now) {
             return;
         }
         let known = !self.profile.ready.is_empty();
@@ -410,6 +426,7 @@ impl Turns {
 
     fn finish(&mut self, turn: TurnId, result: TurnResult) {
         self.turn = None;
+        self.fresh = false;
         self.delivery = None;
         self.steers.clear();
         self.out.push(Action::Free);

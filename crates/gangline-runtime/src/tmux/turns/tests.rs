@@ -231,3 +231,46 @@ fn a_question_at_the_start_is_answered_and_one_that_stays_is_given_up() {
     let last = story.until(120_000);
     assert!(last[0].contains("Yes, I trust this folder") && last[1] == "GiveUp", "{last:?}");
 }
+
+const CODEX_INPUT: [&str; 1] = ["› "];
+const CODEX_DIALOG: [&str; 4] = [
+    "  Folder access",
+    "  Trust this folder? Codex can read, edit, and run files here",
+    "› 1. Trust and continue",
+    "  enter continue · esc back",
+];
+
+/// Codex shows its input before it asks whether the folder is trusted; on a slow machine long before.
+#[test]
+fn a_question_of_the_start_that_comes_after_the_input_is_answered() {
+    let mut story = Story::ready("codex", &CODEX_INPUT, (2, 0));
+    assert_eq!(story.says("hi").until(500), ["paste hi"]);
+    assert_eq!(story.shows(&CODEX_DIALOG, (0, 3)).until(2000), ["keys Enter"]);
+    // What was pasted is gone with the first input.
+    story.shows(&CODEX_INPUT, (2, 0));
+    assert_eq!(story.until(5000), ["keys C-u"]);
+    assert_eq!(story.until(5000), ["paste hi"]);
+}
+
+/// The same once the text was sent off: the program keeps it until its start is over.
+#[test]
+fn a_question_of_the_start_is_no_answer_to_what_was_sent_before() {
+    let mut story = Story::ready("codex", &CODEX_INPUT, (2, 0));
+    assert_eq!(story.says("hi").until(500), ["paste hi"]);
+    assert_eq!(story.shows(&["› hi"], (4, 0)).until(500), ["keys Enter"]);
+    let waits = ["  Waiting for startup · esc cancel", "› "];
+    assert_eq!(story.shows(&waits, (2, 1)).until(500), ["accepted"]);
+    let dialog: Vec<_> = waits.iter().take(1).chain(&CODEX_DIALOG).copied().collect();
+    assert_eq!(story.shows(&dialog, (0, 4)).until(2000), ["keys Enter"]);
+    assert_eq!(story.shows(&waits, (2, 1)).until(10_000), [""; 0]);
+}
+
+#[test]
+fn the_words_of_such_a_question_in_an_answer_press_no_keys() {
+    let mut story = Story::ready("codex", &CODEX_INPUT, (2, 0));
+    assert_eq!(story.says("hi").until(500), ["paste hi"]);
+    assert_eq!(story.shows(&["› hi"], (4, 0)).until(500), ["keys Enter"]);
+    let answer = ["• Trust this folder? Codex can read it.", "› "];
+    assert_eq!(story.shows(&answer, (2, 1)).until(500), ["accepted"]);
+    assert_eq!(story.until(20_000), ["Read(1)"]);
+}
