@@ -92,6 +92,18 @@ impl fmt::Display for ApprovalNumber {
     }
 }
 
+/// The number by which a question is answered (`answer 12 yes`); of the same sequence as
+/// [`ApprovalNumber`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct QuestionNumber(pub i64);
+
+impl fmt::Display for QuestionNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 macro_rules! string_serde {
     ($($name:ty),*) => {$(
         impl TryFrom<String> for $name {

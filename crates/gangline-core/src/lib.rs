@@ -21,6 +21,7 @@ pub mod outcome;
 pub mod patience;
 pub mod permission;
 pub mod pulse;
+pub mod question;
 pub mod reading;
 pub mod recovery;
 pub mod redact;
@@ -33,7 +34,7 @@ pub mod trust;
 pub mod word;
 pub mod words;
 
-pub use id::{ApprovalNumber, Epoch, MessageId, TurnId};
+pub use id::{ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId};
 pub use message::{MessageState, Origin, Principal, Tier};
 pub use name::{AgentName, ChannelName, Nick, Target};
 pub use redact::{Redacted, Redactor};

@@ -42,8 +42,17 @@ pub struct Frame<'a> {
 const QUOTED_MAX: usize = 20;
 
 /// Beginnings of our frames, as they look ([`folded`]): `IRC @`, `IRC DM` and so on.
-const HEADS: &[&str] =
-    &["lrc@", "lrcmentlon", "lrcamentlon", "lrcdm", "lrcchannel", "supervlsor", "gangllne"];
+const HEADS: &[&str] = &[
+    "answer",
+    "questlon",
+    "lrc@",
+    "lrcmentlon",
+    "lrcamentlon",
+    "lrcdm",
+    "lrcchannel",
+    "supervlsor",
+    "gangllne",
+];
 /// As much of a text as is looked at for a head, in characters.
 const HEAD_MAX: usize = 200;
 /// The longest name, in characters.
