@@ -2,7 +2,11 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, TurnId, approval::ApprovalState};
+use gangline_core::{
+    AgentName, ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId, approval::ApprovalState,
+};
+
+use crate::types::{LetterState, QuestionRow};
 
 /// The cause below, of whatever engine.
 pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -162,5 +166,38 @@ pub enum DecideError {
     },
     /// The store failed.
     #[error("cannot decide")]
+    Store(#[from] StoreError),
+}
+
+/// Why a question was not answered or withdrawn.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// There is no such question.
+    #[error("there is no question {0}")]
+    Unknown(QuestionNumber),
+    /// It was closed before.
+    #[error("question {} is {} already", .0.number, .0.state)]
+    Closed(Box<QuestionRow>),
+    /// The store failed.
+    #[error("cannot answer")]
+    Store(#[from] StoreError),
+}
+
+/// Why a letter was not settled.
+#[derive(Debug, thiserror::Error)]
+pub enum LetterError {
+    /// There is no such letter.
+    #[error("there is no letter {0}")]
+    Unknown(i64),
+    /// It was settled before.
+    #[error("letter {id} is {state} already")]
+    Settled {
+        /// Which.
+        id: i64,
+        /// Where it stands.
+        state: LetterState,
+    },
+    /// The store failed.
+    #[error("cannot settle the letter")]
     Store(#[from] StoreError),
 }

@@ -14,17 +14,20 @@ mod types;
 
 pub use gangline_core::answer::How;
 
-pub use error::{DecideError, OpenError, StoreError, Written};
+pub use error::{AnswerError, DecideError, LetterError, OpenError, StoreError, Written};
 pub use op::FAILPOINTS;
 pub use store::{Entry, OpenOptions, Store, Tuning};
 pub use types::{
     Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, ApprovalPlace, ApprovalRow,
-    Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided, Desired, EndTurn,
-    Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, LeftSession, LineKind,
-    MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval, OpenTurn,
-    OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, RULES_MAX, Released, Restart,
-    RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle, Stored,
-    Syncs, Take, Taken, TakenIn, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
+    AskedBy, Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided, Desired,
+    EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, Firing, Health, Held, LeftSession,
+    LetterFilter, LetterRow, LetterState, LineKind, MessageFilter, MessageRow, NewAnswer, NewEvent,
+    NewLetter, NewMessage, NewQuestion, NewReminder, NewUsage, OpenApproval, OpenTurn,
+    OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, QuestionAsked, QuestionClosed,
+    QuestionFilter, QuestionPlaced, QuestionRow, RULES_MAX, Released, ReminderRow, ReminderState,
+    Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle,
+    Stored, Syncs, Take, Taken, TakenIn, Trace, TurnMessage, TurnRow, UsageSum, Whose,
+    WithdrawApproval,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

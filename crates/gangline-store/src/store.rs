@@ -3,9 +3,12 @@
 mod agents;
 mod approvals;
 mod causes;
+mod letters;
 mod messages;
 mod orders;
 mod outbox;
+mod questions;
+mod reminders;
 mod rules;
 mod together;
 mod turns;

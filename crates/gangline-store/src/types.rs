@@ -4,9 +4,12 @@ mod agents;
 mod approvals;
 mod causes;
 mod events;
+mod letters;
 mod messages;
 mod orders;
 mod outbox;
+mod questions;
+mod reminders;
 mod rules;
 mod trace;
 mod turns;
@@ -21,9 +24,15 @@ pub use approvals::{
 };
 pub use causes::{CauseEnded, CauseRow, Held, Released};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
+pub use letters::{LetterFilter, LetterRow, LetterState, NewLetter};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage, TakenIn};
 pub use orders::{Desired, Order, Restart, RestartWhen};
 pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt, SentAs};
+pub use questions::{
+    AskedBy, NewAnswer, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlaced,
+    QuestionRow,
+};
+pub use reminders::{Firing, NewReminder, ReminderRow, ReminderState};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};
 pub(crate) use rules::{by_rules, is_by_rules};
 pub use trace::Trace;

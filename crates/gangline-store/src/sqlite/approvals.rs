@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params};
 use super::{
     Writer, agents,
     fault::Fault,
-    places,
+    numbers, places,
     rows::{self, approval_sql, page},
     rules, sql,
 };
@@ -110,13 +110,15 @@ fn ask_anew(w: &mut Writer, ask: &OpenApproval) -> Result<(i64, Option<Decision>
 }
 
 fn insert(w: &mut Writer, ask: &OpenApproval, takes: i64) -> Result<i64, Fault> {
-    let sql = "INSERT INTO approvals (installation_id, agent, epoch, turn_number, message, takes, \
+    let number = numbers::next(w)?;
+    let sql = "INSERT INTO approvals (number, installation_id, agent, epoch, turn_number, message, takes, \
                request, tool, args_hash, summary, detail, folder, said_before, state, opened_at) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)";
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)";
     sql::run(
         &w.connection,
         sql,
         params![
+            number,
             &w.installation_id,
             ask.agent.folded(),
             ask.turn.epoch.0,
@@ -133,7 +135,8 @@ fn insert(w: &mut Writer, ask: &OpenApproval, takes: i64) -> Result<i64, Fault> 
             w.now.0
         ],
     )?;
-    Ok(w.connection.last_insert_rowid())
+    numbers::keep_in_step(w, number)?;
+    Ok(number)
 }
 
 const fn state_of(decision: Decision) -> ApprovalState {

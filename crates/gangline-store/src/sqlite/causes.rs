@@ -272,11 +272,12 @@ pub(crate) fn of(c: &Connection, id: MessageId) -> Result<Option<CauseRow>, Faul
     let sql = "SELECT count(*) FROM messages INDEXED BY messages_cause \
                WHERE coalesce(cause, cause_root, id) = ? AND state = 'held'";
     let held = sql::one(c, sql, params![root.0], sql::column)?;
-    let sql = "SELECT allowed, held_at, ended_by FROM causes WHERE root = ?";
+    let sql = "SELECT allowed, held_at, ended_by, parent FROM causes WHERE root = ?";
     let row = sql::first(c, sql, params![root.0], |row| {
         let held_at = rows::maybe_time(row, "held_at")?;
         Ok(CauseRow {
             root,
+            parent: row.get::<_, Option<i64>>(3)?.map(MessageId),
             used: used.clone(),
             allowed: row.get(0)?,
             held,
@@ -284,7 +285,15 @@ pub(crate) fn of(c: &Connection, id: MessageId) -> Result<Option<CauseRow>, Faul
             ended_by: row.get(2)?,
         })
     })?;
-    Ok(row.or(Some(CauseRow { root, used, allowed: 0, held, held_at: None, ended_by: None })))
+    Ok(row.or(Some(CauseRow {
+        root,
+        parent: None,
+        used,
+        allowed: 0,
+        held,
+        held_at: None,
+        ended_by: None,
+    })))
 }
 
 pub(crate) fn release(w: &mut Writer, id: MessageId, more: i64) -> Result<Released, Fault> {

@@ -8,6 +8,9 @@ use gangline_os::clock::UnixMicros;
 pub struct CauseRow {
     /// The message at the root.
     pub root: MessageId,
+    /// The cause that it follows from without being counted for it: a reminder's, of the turn in which
+    /// the reminder was made.
+    pub parent: Option<MessageId>,
     /// What its turns have used.
     pub used: Used,
     /// Up to how many turns a release has raised the limit; 0 before the first release.

@@ -9,8 +9,8 @@ use gangline_os::{
     process::{self, Child, ChildStdout, Exit, Group, Output, Spawn, Stdin},
 };
 use gangline_store::{
-    AgentUpdate, Entry, MessageRow, NewEvent, OpenApproval, OpenOptions, Said, SentAs, Store,
-    Tuning,
+    AgentUpdate, AskedBy, Entry, Firing, MessageRow, NewEvent, OpenApproval, OpenOptions, Said,
+    SentAs, Store, Tuning,
 };
 use tokio::sync::Notify;
 
@@ -214,6 +214,16 @@ pub(crate) const LIFE: &[&str] = &[
     "end_cause",
     "add_usage",
     "remove_rule",
+    "ask",
+    "answer",
+    "cancel_question",
+    "expire_questions",
+    "remind",
+    "fire_reminder",
+    "remove_reminder",
+    "send_letter",
+    "read_letters",
+    "settle_letter",
 ];
 
 /// Does every kind of write once, and says its name after its `ok`.
@@ -221,6 +231,7 @@ async fn life(path: &Path) {
     let store = open(path).await;
     let epoch = first_half(&store).await;
     second_half(&store, epoch).await;
+    what_waits_for_people(&store).await;
     store.close().await.unwrap();
 }
 
@@ -303,6 +314,34 @@ async fn second_half(store: &Store, epoch: Epoch) {
     // There is none: the write is one all the same.
     assert_eq!(store.remove_rule(1).await.unwrap(), None);
     say("remove_rule");
+}
+
+async fn what_waits_for_people(store: &Store) {
+    let asked = |request: &str| store.ask(question(&ada(), request), |_| AskedBy::default());
+    let first = asked("first").await.unwrap().number;
+    say("ask");
+    store.answer_question(first, answer("yes")).await.unwrap();
+    say("answer");
+    let second = asked("second").await.unwrap().number;
+    store.cancel_question(second, owner()).await.unwrap();
+    say("cancel_question");
+    asked("third").await.unwrap();
+    assert_eq!(store.expire_questions(&ada(), UnixMicros(i64::MAX)).await.unwrap().len(), 1);
+    say("expire_questions");
+    let made = store.remind(reminder(&ada(), "first", 1)).await.unwrap();
+    say("remind");
+    let firing = Firing { id: made.id, due_at: made.due_at, body: text("tea"), next: None };
+    store.fire_reminder(&ada(), firing).await.unwrap();
+    say("fire_reminder");
+    let other = store.remind(reminder(&ada(), "second", 1)).await.unwrap().id;
+    store.remove_reminder(other).await.unwrap();
+    say("remove_reminder");
+    let letter = store.send_letter(letter(&ada(), "first")).await.unwrap();
+    say("send_letter");
+    store.read_letters(vec![letter]).await.unwrap();
+    say("read_letters");
+    store.settle_letter(letter, "otto".to_owned(), None).await.unwrap();
+    say("settle_letter");
 }
 
 /// Takes what waits into a second turn, though its cause may have one only.

@@ -6,9 +6,12 @@ mod agents;
 mod approvals;
 mod causes;
 mod events;
+mod letters;
 mod messages;
 mod orders;
 mod outbox;
+mod questions;
+mod reminders;
 mod turns;
 
 macro_rules! on_sqlite {
@@ -36,6 +39,21 @@ mod sqlite {
             a_held_message_waits_again_when_released,
             lists_are_newest_first_and_narrowed,
             a_trace_shows_the_whole_life;
+        questions:
+            a_number_names_an_approval_or_a_question,
+            a_question_is_asked_once_with_its_rows_and_lines,
+            an_answer_stands_once_and_comes_to_the_asker,
+            a_question_whose_time_is_over_is_closed_by_the_watchdog,
+            a_withdrawn_question_says_by_whom,
+            votes_are_counted_until_one_answer_stands,
+            questions_are_listed_newest_first_and_narrowed,
+            an_agent_has_a_bounded_number_of_open_questions;
+        reminders:
+            a_reminder_fires_once_into_the_inbox,
+            a_reminder_that_repeats_waits_for_its_next_time,
+            reminders_are_bounded_listed_and_removed;
+        letters:
+            a_letter_is_sent_once_read_and_settled_once;
         turns:
             a_take_counts_the_attempt_and_opens_the_turn,
             a_message_that_is_gone_is_reported_and_not_taken,

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use gangline_core::{Epoch, MessageState, approval::ApprovalState};
+use gangline_core::{Epoch, MessageState, approval::ApprovalState, question::QuestionState};
 use gangline_os::process::Signal;
-use gangline_store::{Entry, FAILPOINTS, NewMessage, OutboxState, Store};
+use gangline_store::{
+    Entry, FAILPOINTS, LetterState, NewMessage, OutboxState, QuestionFilter, ReminderState, Store,
+};
 
 use crate::{
     child::{LIFE, Other},
@@ -32,6 +34,11 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
     let approvals = store.approvals(None, false).await.unwrap();
     let first = approvals.first();
     let line = |n: usize| lines.get(n).map(|line| line.state);
+    let closed = QuestionFilter { closed: true, ..QuestionFilter::default() };
+    let questions = store.questions(closed, 9).await.unwrap();
+    let has = |state: QuestionState| questions.iter().any(|row| row.state == state);
+    let brought = |key: &str| state(key).is_some();
+    let letter = store.letter(1).await.unwrap();
     let events = store.events(Default::default()).await.unwrap().events;
     Some(match write {
         "begin_epoch" => agent.is_some(),
@@ -61,6 +68,19 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
             matches!(state("first"), Some(MessageState::Accepted | MessageState::Cancelled))
         }
         "end_cause" => state("first") == Some(MessageState::Cancelled),
+        "ask" => !questions.is_empty(),
+        "answer" => has(QuestionState::Answered) && brought("question/4"),
+        "cancel_question" => has(QuestionState::Cancelled) && brought("question/5"),
+        "expire_questions" => has(QuestionState::Expired) && brought("question/6"),
+        "remind" => store.reminder(1).await.unwrap().is_some(),
+        "fire_reminder" => {
+            let row = store.reminder(1).await.unwrap().unwrap();
+            row.state == ReminderState::Fired && brought("reminder/1/1")
+        }
+        "remove_reminder" => store.reminder(2).await.unwrap().is_none(),
+        "send_letter" => letter.is_some(),
+        "read_letters" => letter.is_some_and(|row| row.state != LetterState::New),
+        "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
         "add_usage" => {
             store.usage(None, gangline_os::clock::UnixMicros(0)).await.unwrap().calls == 1
         }

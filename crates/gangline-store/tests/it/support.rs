@@ -6,13 +6,18 @@ use std::{
 };
 
 use gangline_core::{
-    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId, approval::Decision,
-    approval::view::Extent, outcome::OutcomeWord, redact::Redacted,
+    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId,
+    approval::Decision,
+    approval::view::Extent,
+    outcome::OutcomeWord,
+    question::{AnswerRule, Asked, Choose, OnTimeout, Standing},
+    redact::Redacted,
 };
-use gangline_os::clock;
+use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
-    Announce, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewMessage, NewUsage, OpenApproval,
-    OpenOptions, Ruling, Send, Settle, Store, StoreError, Take, Tuning, Whose, WithdrawApproval,
+    Announce, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewLetter, NewMessage,
+    NewQuestion, NewReminder, NewUsage, OpenApproval, OpenOptions, Ruling, Send, Settle, Store,
+    StoreError, Take, Tuning, Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -127,6 +132,57 @@ pub(crate) fn send(agent: &AgentName, key: &str, lines: &[&str]) -> Send {
         kind: LineKind::Privmsg,
         in_reply_to: None,
         deliver: None,
+    }
+}
+
+pub(crate) fn question(agent: &AgentName, request: &str) -> NewQuestion {
+    NewQuestion {
+        agent: agent.clone(),
+        turn: None,
+        request: request.to_owned(),
+        asked: Asked::Operator,
+        rule: AnswerRule::Humans,
+        body: text("merge?"),
+        options: vec![text("yes"), text("no")],
+        choose: Choose::One,
+        on_timeout: OnTimeout::None,
+        expires_at: Some(UnixMicros(i64::MAX)),
+        in_reply_to: None,
+        reply_target: "#room".to_owned(),
+    }
+}
+
+/// An owner's answer.
+pub(crate) fn answer(said: &str) -> NewAnswer {
+    NewAnswer {
+        by: owner(),
+        known_as: "otto".to_owned(),
+        standing: Standing::Decides,
+        text: text(said),
+    }
+}
+
+pub(crate) fn reminder(agent: &AgentName, request: &str, due_at: i64) -> NewReminder {
+    NewReminder {
+        agent: agent.clone(),
+        by: Principal { account: agent.to_string(), tier: Tier::Agent },
+        turn: None,
+        request: request.to_owned(),
+        target: "#room".to_owned(),
+        body: text("tea"),
+        due_at: UnixMicros(due_at),
+        repeats: None,
+        open_max: 3,
+    }
+}
+
+pub(crate) fn letter(agent: &AgentName, key: &str) -> NewLetter {
+    NewLetter {
+        agent: agent.clone(),
+        turn: None,
+        idem_key: key.to_owned(),
+        in_reply_to: None,
+        body: text("the build is red"),
     }
 }
 

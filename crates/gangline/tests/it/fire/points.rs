@@ -39,8 +39,13 @@ const STORE: (&str, &str) =
 /// and the test.
 const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("add_usage", STORE),
+    ("answer", STORE),
+    ("ask", STORE),
     ("cancel", STORE),
+    ("cancel_question", STORE),
     ("end_cause", STORE),
+    ("expire_questions", STORE),
+    ("fire_reminder", STORE),
     ("mark_delivered", STORE),
     ("may_be_doubled", STORE),
     ("move_cursor", STORE),
@@ -48,8 +53,13 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("pause", STORE),
     ("probe", STORE),
     ("put_account", STORE),
+    ("read_letters", STORE),
     ("release", STORE),
+    ("remind", STORE),
+    ("remove_reminder", STORE),
     ("remove_rule", STORE),
+    ("send_letter", STORE),
+    ("settle_letter", STORE),
     ("undeliverable", STORE),
     ("withdraw_approval", STORE),
     (

@@ -1,0 +1,121 @@
+//! Questions: asked, answered, withdrawn, expired, listed.
+
+use gangline_core::{AgentName, MessageId, Principal, QuestionNumber, question::Vote};
+use gangline_os::clock::UnixMicros;
+
+use super::Store;
+use crate::{
+    error::{AnswerError, StoreError},
+    op,
+    sqlite::{Writer, questions},
+    types::{
+        AskedBy, NewAnswer, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter, QuestionRow,
+    },
+};
+
+impl Store {
+    /// Asks a question. `bring` makes the messages and lines that go with it, once the number is
+    /// known; they are in the same commit. The same request again is the same question.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`]; [`StoreError::Invalid`] when the agent has too many open ones
+    /// ([`gangline_core::question::OPEN_MAX`]); otherwise as every write.
+    pub async fn ask(
+        &self,
+        new: NewQuestion,
+        bring: impl FnOnce(QuestionNumber) -> AskedBy + Send + 'static,
+    ) -> Result<QuestionAsked, StoreError> {
+        let work = move |w: &mut Writer| questions::ask(w, &new, bring);
+        self.sqlite.write(&op::ASK, work).await
+    }
+
+    /// Answers an open question. The answer, and the message that brings it to the asker, are one
+    /// commit. Who may answer is decided before: [`gangline_core::question::may_answer`].
+    ///
+    /// # Errors
+    /// See [`AnswerError`]; nothing is stored then.
+    pub async fn answer_question(
+        &self,
+        number: QuestionNumber,
+        answer: NewAnswer,
+    ) -> Result<QuestionClosed, AnswerError> {
+        let work = move |w: &mut Writer| questions::answer(w, number, &answer);
+        self.sqlite.write(&op::ANSWER, work).await?
+    }
+
+    /// Withdraws an open question. Its asker gets a message that says so, unless it withdraws the
+    /// question itself.
+    ///
+    /// # Errors
+    /// See [`AnswerError`]; nothing is stored then.
+    pub async fn cancel_question(
+        &self,
+        number: QuestionNumber,
+        by: Principal,
+    ) -> Result<QuestionClosed, AnswerError> {
+        let work = move |w: &mut Writer| questions::cancel(w, number, &by);
+        self.sqlite.write(&op::CANCEL_QUESTION, work).await?
+    }
+
+    /// Closes the agent's questions whose time is over at `now`, 100 at most, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`], otherwise as every write.
+    pub async fn expire_questions(
+        &self,
+        agent: &AgentName,
+        now: UnixMicros,
+    ) -> Result<Vec<QuestionClosed>, StoreError> {
+        let agent = agent.clone();
+        let work = move |w: &mut Writer| questions::expire(w, &agent, now);
+        self.sqlite.write(&op::EXPIRE_QUESTIONS, work).await
+    }
+
+    /// Returns one question.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn question(
+        &self,
+        number: QuestionNumber,
+    ) -> Result<Option<QuestionRow>, StoreError> {
+        self.sqlite.read("read a question", move |c| questions::one(c, number)).await
+    }
+
+    /// Returns the question that a message asks or brings the answer to.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn question_of(&self, message: MessageId) -> Result<Option<QuestionRow>, StoreError> {
+        self.sqlite.read("read a question", move |c| questions::of_message(c, message)).await
+    }
+
+    /// Returns questions, newest first, at most `limit` (itself at most [`crate::PAGE_MAX`]).
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn questions(
+        &self,
+        filter: QuestionFilter,
+        limit: u32,
+    ) -> Result<Vec<QuestionRow>, StoreError> {
+        self.sqlite.read("list questions", move |c| questions::list(c, &filter, limit)).await
+    }
+
+    /// Returns what agents have answered that were asked together, each agent's last answer.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn votes(&self, number: QuestionNumber) -> Result<Vec<Vote>, StoreError> {
+        self.sqlite.read("read votes", move |c| questions::votes(c, number)).await
+    }
+
+    /// Returns when the first open question of the agent expires.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn next_expiry(&self, agent: &AgentName) -> Result<Option<UnixMicros>, StoreError> {
+        let agent = agent.clone();
+        self.sqlite.read("read questions", move |c| questions::next_expiry(c, &agent)).await
+    }
+}

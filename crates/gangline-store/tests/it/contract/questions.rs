@@ -1,0 +1,210 @@
+//! Questions: numbered with approvals, answered once, counted, expired, withdrawn.
+
+use gangline_core::{
+    AgentName, MessageState, Origin, Principal, QuestionNumber, Tier,
+    question::{AnswerRule, Asked, OnTimeout, QuestionState, Standing},
+};
+use gangline_os::clock::UnixMicros;
+use gangline_store::{
+    AnswerError, AskedBy, NewAnswer, NewMessage, NewQuestion, QuestionFilter, QuestionPlaced,
+    Store, StoreError,
+};
+
+use crate::support::*;
+
+fn agent_answer(by: &AgentName, said: &str, standing: Standing) -> NewAnswer {
+    NewAnswer {
+        by: Principal { account: by.to_string(), tier: Tier::Agent },
+        known_as: by.to_string(),
+        standing,
+        text: text(said),
+    }
+}
+
+async fn asked(store: &Store, new: NewQuestion) -> QuestionNumber {
+    store.ask(new, |_| AskedBy::default()).await.unwrap().number
+}
+
+/// Approvals and questions have one sequence: a number names one thing.
+pub(crate) async fn a_number_names_an_approval_or_a_question(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let message = store.accept(keyed(&ada(), "m")).await.unwrap().id;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    store.take(take(&ada(), turn(epoch, 1), &[message])).await.unwrap();
+    let first = asked(&store, question(&ada(), "a")).await;
+    let approval = store.open_approval(ask(&ada(), turn(epoch, 1), message)).await.unwrap().number;
+    let second = asked(&store, question(&ada(), "b")).await;
+    assert_eq!((first.0, approval.0, second.0), (1, 2, 3));
+    // An older program counts approvals by their own table.
+    let connection = rusqlite::Connection::open(fixture.path()).unwrap();
+    let sql =
+        "SELECT min(seq), count(*) FROM sqlite_sequence WHERE name IN ('approvals', 'questions')";
+    let kept: (i64, i64) =
+        connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(kept, (3, 2));
+    connection.close().unwrap();
+}
+
+/// A question is asked once, with all that goes with it: the rows of the agents and the lines.
+pub(crate) async fn a_question_is_asked_once_with_its_rows_and_lines(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let new = NewQuestion { asked: Asked::Agents(vec![bob()]), ..question(&ada(), "r") };
+    let bring = |number: QuestionNumber| AskedBy {
+        deliver: vec![NewMessage {
+            origin: Origin::Agent,
+            ..keyed(&bob(), &format!("question/{number}/to"))
+        }],
+        announce: vec![QuestionPlaced {
+            place: "#room".to_owned(),
+            send: send(&ada(), "announced", &["question"]),
+            question: None,
+        }],
+    };
+    let first = store.ask(new.clone(), bring).await.unwrap();
+    let again = store.ask(new, bring).await.unwrap();
+    assert_eq!((first.repeated, first.notify.clone()), (false, vec![bob()]));
+    assert_eq!((again.number, again.repeated, again.notify), (first.number, true, vec![]));
+    let waiting = store.pending(&bob(), UnixMicros(i64::MAX), 9).await.unwrap();
+    assert_eq!(waiting.len(), 1);
+    let of = store.question_of(waiting[0].id).await.unwrap().unwrap();
+    assert_eq!((of.number, of.asked.agents()), (first.number, &[bob()][..]));
+    assert_eq!(of.options, ["yes", "no"]);
+    assert_eq!(store.outbox_by_idem(&ada(), "announced").await.unwrap().len(), 1);
+    // Once it is answered nobody else needs to look at it.
+    store.answer_question(first.number, answer("yes")).await.unwrap();
+    let row = store.message(waiting[0].id).await.unwrap().unwrap();
+    let why = format!("question {} is closed", first.number);
+    assert_eq!((row.state, row.reason), (MessageState::Cancelled, Some(why)));
+}
+
+/// R2-22, R1-51: the answer stands once, and comes to the asker as one message.
+pub(crate) async fn an_answer_stands_once_and_comes_to_the_asker(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let number = asked(&store, question(&ada(), "r")).await;
+    let closed = store.answer_question(number, answer("yes")).await.unwrap();
+    let row = store.message(closed.message.unwrap()).await.unwrap().unwrap();
+    assert_eq!(row.body.as_str(), "[ANSWER 1] <otto> yes\nYou asked: merge?");
+    assert_eq!((row.origin, row.sender.as_str()), (Origin::Answer, "otto"));
+    assert_eq!((row.agent, row.target.as_str()), (ada(), "#room"));
+    assert_eq!(store.question_of(row.id).await.unwrap().unwrap().number, number);
+    let found = store.question(number).await.unwrap().unwrap();
+    assert_eq!(found.state, QuestionState::Answered);
+    assert_eq!(found.answer.as_ref().unwrap().as_str(), "yes");
+    assert_eq!(found.answered_by.as_deref(), Some("otto"));
+    let late = store.answer_question(number, answer("no")).await.unwrap_err();
+    assert_eq!(late.to_string(), "question 1 is answered already");
+    assert!(matches!(late, AnswerError::Closed(row) if row == found.into()));
+    let none = store.answer_question(QuestionNumber(9), answer("x")).await.unwrap_err();
+    assert_eq!(none.to_string(), "there is no question 9");
+}
+
+/// R2-24, R1-53: who asked hears that the time is over, once, and what that means.
+pub(crate) async fn a_question_whose_time_is_over_is_closed_by_the_watchdog(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let at = |at: i64| Some(UnixMicros(at));
+    let late = NewQuestion { expires_at: at(10), ..question(&ada(), "late") };
+    let no =
+        NewQuestion { expires_at: at(9), on_timeout: OnTimeout::Deny, ..question(&ada(), "no") };
+    let open = NewQuestion { expires_at: None, ..question(&ada(), "open") };
+    let later = NewQuestion { expires_at: at(11), ..question(&ada(), "later") };
+    let others = NewQuestion { expires_at: at(1), ..question(&bob(), "other") };
+    for new in [late, no, open, later, others] {
+        asked(&store, new).await;
+    }
+    assert_eq!(store.next_expiry(&ada()).await.unwrap(), at(9));
+    let closed = store.expire_questions(&ada(), UnixMicros(10)).await.unwrap();
+    let found: Vec<_> = closed
+        .iter()
+        .map(|it| {
+            let answer = it.row.answer.as_ref().unwrap().as_str();
+            (it.row.number.0, answer, it.row.answered_by.as_deref().unwrap())
+        })
+        .collect();
+    assert_eq!(found, [(2, "[denied]", "ttl-watchdog"), (1, "[expired]", "ttl-watchdog")]);
+    assert!(closed.iter().all(|it| it.row.state == QuestionState::Expired));
+    let row = store.message(closed[1].message.unwrap()).await.unwrap().unwrap();
+    assert!(row.body.as_str().starts_with("[ANSWER 1] <ttl-watchdog> [expired]"));
+    assert_eq!(store.expire_questions(&ada(), UnixMicros(10)).await.unwrap(), []);
+    assert_eq!(store.next_expiry(&ada()).await.unwrap(), at(11));
+}
+
+/// R2-24, R2-27: a question that is withdrawn says by whom.
+pub(crate) async fn a_withdrawn_question_says_by_whom(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let numbers = [
+        asked(&store, question(&ada(), "a")).await,
+        asked(&store, question(&ada(), "b")).await,
+        asked(&store, question(&ada(), "c")).await,
+    ];
+    let agent = |name: &AgentName| Principal { account: name.to_string(), tier: Tier::Agent };
+    let mut found = Vec::new();
+    for (number, by) in numbers.into_iter().zip([owner(), agent(&bob()), agent(&ada())]) {
+        let closed = store.cancel_question(number, by).await.unwrap();
+        assert_eq!(closed.row.state, QuestionState::Cancelled);
+        found.push((closed.row.answer.unwrap().as_str().to_owned(), closed.message.is_some()));
+    }
+    let expect = [
+        ("[cancelled]".to_owned(), true),
+        ("[cancelled by spark-bob]".to_owned(), true),
+        ("[cancelled by spark-ada]".to_owned(), false),
+    ];
+    assert_eq!(found, expect);
+    assert!(store.cancel_question(numbers[0], owner()).await.is_err());
+}
+
+/// R1-52: agents that are asked together vote; each has one vote, its last.
+pub(crate) async fn votes_are_counted_until_one_answer_stands(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let eve: AgentName = "spark-eve".parse().unwrap();
+    let new = NewQuestion {
+        asked: Asked::Agents(vec![bob(), eve.clone()]),
+        rule: AnswerRule::Consensus,
+        ..question(&ada(), "r")
+    };
+    let number = asked(&store, new).await;
+    let said = |by: &AgentName, said: &str| agent_answer(by, said, Standing::Counts);
+    for (by, text) in [(&bob(), "no"), (&bob(), "yes")] {
+        let closed = store.answer_question(number, said(by, text)).await.unwrap();
+        assert_eq!((closed.row.state, closed.message), (QuestionState::Open, None));
+    }
+    assert_eq!(store.votes(number).await.unwrap().len(), 1);
+    let closed = store.answer_question(number, said(&eve, "Yes")).await.unwrap();
+    assert_eq!(closed.row.state, QuestionState::Answered);
+    assert_eq!(closed.row.answer.unwrap().as_str(), "yes");
+    assert_eq!(closed.row.answered_by.as_deref(), Some("consensus"));
+    assert!(closed.message.is_some());
+}
+
+pub(crate) async fn questions_are_listed_newest_first_and_narrowed(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let long: AgentName = "x-spark-bob".parse().unwrap();
+    let to = |agents: Vec<AgentName>| Asked::Agents(agents);
+    asked(&store, question(&ada(), "a")).await;
+    asked(&store, NewQuestion { asked: to(vec![bob()]), ..question(&ada(), "b") }).await;
+    asked(&store, NewQuestion { asked: to(vec![long, ada()]), ..question(&bob(), "c") }).await;
+    let done = asked(&store, question(&bob(), "d")).await;
+    store.answer_question(done, answer("x")).await.unwrap();
+    let list = async |filter: QuestionFilter| -> Vec<i64> {
+        store.questions(filter, 9).await.unwrap().iter().map(|row| row.number.0).collect()
+    };
+    let every = QuestionFilter::default();
+    assert_eq!(list(every.clone()).await, [3, 2, 1]);
+    assert_eq!(list(QuestionFilter { closed: true, ..every.clone() }).await, [4, 3, 2, 1]);
+    assert_eq!(list(QuestionFilter { asker: Some(ada()), ..every.clone() }).await, [2, 1]);
+    assert_eq!(list(QuestionFilter { asked: Some(bob()), ..every.clone() }).await, [2]);
+    assert_eq!(list(QuestionFilter { asked: Some(ada()), ..every.clone() }).await, [3]);
+    let before = Some(QuestionNumber(3));
+    assert_eq!(list(QuestionFilter { before, ..every }).await, [2, 1]);
+}
+
+pub(crate) async fn an_agent_has_a_bounded_number_of_open_questions(fixture: &Fixture) {
+    let store = fixture.open().await;
+    for at in 0..gangline_core::question::OPEN_MAX {
+        asked(&store, question(&ada(), &at.to_string())).await;
+    }
+    let more = store.ask(question(&ada(), "more"), |_| AskedBy::default()).await;
+    assert!(matches!(more, Err(StoreError::Invalid(why)) if why.contains("too many questions")));
+    asked(&store, question(&bob(), "more")).await;
+    store.cancel_question(QuestionNumber(1), owner()).await.unwrap();
+    asked(&store, question(&ada(), "more")).await;
+}
