@@ -36,34 +36,38 @@ pub const CELLS: &[Cell] = &[
         &["R0-03", "R0-04", "R0-05", "R0-17", "R3-04", "R3-08"],
         always,
     ),
-    cell("session_id", "tells its session's id", &["R0-06", "R0-16"], always),
+    cell("session_id", "reports its session's id", &["R0-06", "R0-16"], always),
     cell("handle", "has a handle: folder, process, times", &["R3-03", "R3-06"], always),
     cell("first_prompt", "an initial prompt comes first", &["R0-07", "R3-05"], always),
     cell("early_prompt", "a prompt before ready waits", &["R0-05", "R0-13"], always),
-    cell("accepted", "says when a prompt has reached the model", &["R0-03", "R3-07"], always),
-    cell("answers", "says what the model says, in one shape", &["R0-15", "R0-18"], always),
+    cell("accepted", "reports when a prompt has reached the model", &["R0-03", "R3-07"], always),
+    cell("answers", "reports the model's text in one form", &["R0-15", "R0-18"], always),
     cell("thinking", "shows reasoning", &["R0-18"], |able| able.structured),
     cell("order", "three prompts are answered in order", &["R0-14", "R0-15"], always),
-    cell("prompt_returns", "giving a prompt does not wait for its answer", &["R0-13"], always),
+    cell("prompt_returns", "sending a prompt does not wait for its answer", &["R0-13"], always),
     cell("busy", "refuses a second prompt while a turn is open", &["R0-12"], always),
     cell("interrupt", "an interrupt ends the turn", &["R0-08"], |able| able.interrupt),
     cell("goes_on", "the prompt after an interrupt works", &["R0-15"], |able| able.interrupt),
     cell("interrupt_idle", "an interrupt without a turn is safe", &[], |able| able.interrupt),
-    cell("tool_call", "tells a tool call and its result", &["R0-18"], |able| able.calls),
-    cell("ask_allow", "asks; what is allowed runs then and not before", &[], |able| able.approvals),
-    cell("ask_deny", "asks; what is denied does not run", &[], |able| able.approvals),
+    cell("tool_call", "reports a tool call and its result", &["R0-18"], |able| able.calls),
+    cell("ask_allow", "asks; an allowed call runs then, and not before", &[], |able| {
+        able.approvals
+    }),
+    cell("ask_deny", "asks; a denied call does not run", &[], |able| able.approvals),
     cell("deny_told", "the model is told why it was denied", &[], |able| able.approvals),
     cell("ask_interrupt", "an interrupt ends a turn that waits for an approval", &[], |able| {
         able.approvals && able.interrupt
     }),
-    cell("allowed_tools", "`allowlist` runs what is listed unasked", &["R2-42"], |able| {
+    cell("allowed_tools", "`allowlist` runs listed tools without asking", &["R2-42"], |able| {
         able.approvals
     }),
-    cell("allowlist", "`allowlist` denies the rest unasked", &["R2-42"], |able| able.approvals),
+    cell("allowlist", "`allowlist` denies other tools without asking", &["R2-42"], |able| {
+        able.approvals
+    }),
     cell("reads_outside", "a file outside its folder, under `ask`", &[], |able| able.approvals),
     cell("reads_closed", "a file of the installation, even if allowed", &[], |able| able.approvals),
     cell("bypass", "`bypass` asks nobody", &[], always),
-    cell("steer", "a text joins the open turn", &[], |able| able.steer),
+    cell("steer", "text can be added to the open turn", &[], |able| able.steer),
     cell("set_model", "changes the model between turns", &["R2-04"], |able| able.set_model),
     cell("compact", "shortens its context", &["R0-43"], |able| able.compact),
     cell("clear", "forgets its context", &["R0-43"], |able| able.clear),
@@ -79,7 +83,7 @@ pub const CELLS: &[Cell] = &[
     cell("mcp_http", "calls an MCP server over HTTP", &["R2-34"], |able| able.mcp_http),
     cell("workdir", "works in its folder", &["R3-03", "R3-05"], always),
     cell("environment", "passes its environment on to commands", &["R3-05", "R3-09"], always),
-    cell("no_leak", "passes nothing of the daemon's own environment on", &["R3-05"], always),
+    cell("no_leak", "passes on nothing of the daemon's own environment", &["R3-05"], always),
     cell("unknown_fields", "ignores fields that it does not know", &["R0-64", "R0-65"], always),
     cell("apart", "two sessions at once do not mix", &["R3-03"], always),
     cell("detect_running", "knows whether a session runs", &["R3-04"], always),
@@ -91,21 +95,24 @@ pub const CELLS: &[Cell] = &[
         always,
     ),
     cell("stop_mid_turn", "stop ends an open turn", &["R0-08", "R0-09", "R0-11"], always),
-    cell("crash", "a killed program is told as a crash and leaves no process", &["R0-20"], always),
-    cell("resume", "a session goes on with its context", &["R0-16", "R0-21", "R3-04"], |able| {
+    cell(
+        "crash",
+        "a killed program is reported as a crash and leaves no process",
+        &["R0-20"],
+        always,
+    ),
+    cell("resume", "a resumed session has its context", &["R0-16", "R0-21", "R3-04"], |able| {
         able.resume
     }),
-    cell("lost_session", "a session that is gone is told", &["R0-21"], |able| able.resume),
-    cell("error_500", "tells 500 as the provider's failure", &[], |able| able.failures),
-    cell("error_529", "tells 529 as the provider's failure", &[], |able| able.failures),
-    cell("error_429", "tells 429 as a rate limit", &[], |able| able.failures),
-    cell("retry_after", "waits as long as the provider says, or tells how long", &[], |able| {
+    cell("lost_session", "a lost session is reported", &["R0-21"], |able| able.resume),
+    cell("error_500", "reports 500 as the provider's failure", &[], |able| able.failures),
+    cell("error_529", "reports 529 as the provider's failure", &[], |able| able.failures),
+    cell("error_429", "reports 429 as a rate limit", &[], |able| able.failures),
+    cell("retry_after", "waits as long as the provider says, or reports how long", &[], |able| {
         able.failures
     }),
-    cell("error_401", "tells 401 as a missing login", &[], |able| able.failures),
-    cell("overflow", "tells that the context is full, or shortens it by itself", &[], |able| {
-        able.failures
-    }),
+    cell("error_401", "reports 401 as a missing login", &[], |able| able.failures),
+    cell("overflow", "reports that the context is full, or shortens it", &[], |able| able.failures),
     cell("after_error", "the prompt after an error works", &["R0-15"], always),
     cell("contract", "each prompt has one end, and events keep their order", &["R0-15"], always),
 ];

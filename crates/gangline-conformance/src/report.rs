@@ -132,7 +132,7 @@ pub fn markdown(reports: &[&Report]) -> String {
                 continue;
             }
             all = false;
-            let why = score.why().unwrap_or("its capabilities say so");
+            let why = score.why().unwrap_or("declared by its adapter");
             let _ = writeln!(out, "* {} — {}: {why}", cell.title, score.word());
         }
         if all {

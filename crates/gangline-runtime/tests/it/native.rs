@@ -186,7 +186,7 @@ async fn a_prompt_is_accepted_answered_and_finished() {
     assert_eq!(events.last(), Some(&end));
 }
 
-/// R0-12, R0-13, C23: giving a prompt does not wait for its answer; the backend refuses a second
+/// R0-12, R0-13, C23: sending a prompt does not wait for its answer; the backend refuses a second
 /// one; queueing is the daemon's part.
 #[tokio::test]
 async fn a_prompt_in_mid_turn_is_refused_as_busy() {

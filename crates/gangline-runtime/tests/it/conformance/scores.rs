@@ -68,32 +68,31 @@ fn committed(dialect: &'static dialect::Dialect) -> Option<Report> {
 
 const HEAD: &str = "# The backends, rule by rule
 
-What each backend was seen to do, with the real program of the version that is named, against the
-stand-in model. `gangline runtime doctor --deep` makes the same table on your machine, with the
-versions that you have: no network, no tokens, about a minute a backend; `--times` tells what takes
-how long.
+What each backend did in the tests: the real program, in the version that is named, against the
+stand-in model. `gangline doctor --deep` makes the same table on your machine with your versions, without
+network and tokens, in about a minute for each backend; `--times` shows how long each step takes.
 
-* **yes**: it was seen.
-* **unsupported**: the backend says beforehand that it cannot; Gangline does without.
-* **hidden**: the program does not show or do it, so no adapter could. Where it only keeps silent, it
-  is told for how long it was listened to.
+* **yes**: it was observed.
+* **unsupported**: the backend declares that it cannot do this; Gangline works without it.
+* **hidden**: the program does not show or do this, so no adapter could. If the program only stays
+  silent, the explanation says how long the test waited.
 * **skipped**: it was not tried.
-* **no**: it does not hold.
+* **no**: the rule does not hold.
 
-Two rows say what becomes of a call of the program's tool for reading, or of `cat` where it has none:
+Two rows say what happens to a call of the program's tool for reading, or of `cat` if it has none:
 
 * **asked**: a person decides.
-* **refused**: it does not run, whatever anybody says.
+* **refused**: it never runs.
 * **not held**: it runs unasked.
 
-A column is a program as it usually runs, or in the way that stands beside its name: `claude per turn`
-has a process for each turn, `acp (opencode)` is `agent: acp` with a command and a user's own
-settings, for which nothing is known of the program, and `tmux (claude)` is a terminal whose screen
-is read and whose hooks are heard. Kiro takes no other model than its vendor's: its column is of a recorded peer, a program in
-its place that speaks as its documentation says, and shows nothing of what Kiro does with a model
-that refuses.
+A column is a program as it usually runs, or in the way that its name says. `claude per turn` has a
+process for each turn. `acp (opencode)` is `agent: acp` with a command and the user's own settings;
+Gangline then knows nothing of the program. `tmux (claude)` is a terminal whose screen Gangline reads and
+whose hooks it uses. Kiro takes no model but its vendor's. Its column is of a recorded peer, a program in
+its place that speaks as Kiro's documentation says; it does not show what Kiro does when its model
+refuses a request.
 
-This page is made by the tests. How a backend is added stands in [adding-a-backend.md](adding-a-backend.md).
+The tests write this page. [adding-a-backend.md](adding-a-backend.md) shows how to add a backend.
 
 ";
 
