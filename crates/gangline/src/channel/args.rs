@@ -101,10 +101,10 @@ pub(super) struct Read {
     /// The channel; a missing # is added
     #[arg(value_name = "CHANNEL")]
     target: String,
-    /// How many messages at most
+    /// The maximum number of messages
     #[arg(value_name = "LIMIT", value_parser = number::within::<u32>(1, number::ANY))]
     count: Option<u32>,
-    /// The same
+    /// The same, as an option
     #[arg(short = 'n', long, conflicts_with = "count", default_value_t = READ_LIMIT,
           value_parser = number::within::<u32>(1, number::ANY))]
     limit: u32,
@@ -114,7 +114,7 @@ pub(super) struct Read {
     /// Show the newest messages, read or not; unread ones stay unread
     #[arg(long, conflicts_with = "latest")]
     peek: bool,
-    /// The agent's own lines too
+    /// Also show the agent's own lines
     #[arg(long)]
     own: bool,
 }

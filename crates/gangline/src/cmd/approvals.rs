@@ -15,10 +15,10 @@ use crate::{
 /// List open approvals, or show one in full
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Show this one in full: the whole command or change, who asked, and why
+    /// Show this approval in full: the whole command or change, who asked, and why
     #[arg(value_parser = approval::number, conflicts_with = "all")]
     pub(crate) number: Option<ApprovalNumber>,
-    /// Closed ones too
+    /// Also show closed ones
     #[arg(long)]
     pub(crate) all: bool,
 }

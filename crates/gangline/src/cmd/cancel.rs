@@ -13,7 +13,7 @@ use crate::{
     output, place, store,
 };
 
-/// Cancel a message that waits
+/// Cancel a waiting message
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

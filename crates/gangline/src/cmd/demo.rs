@@ -23,7 +23,7 @@ use crate::{
 };
 use ports::Ports;
 
-/// Run a hub with one guide agent and a stand-in model: nothing to install, no key
+/// Run a hub with a guide agent and a stand-in model; needs no key, installs nothing
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Write one JSON line to this file when everything is ready

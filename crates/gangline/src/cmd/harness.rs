@@ -52,7 +52,7 @@ pub(crate) struct HarnessServe {
     /// Text put before the conversation
     #[arg(long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,
-    /// The most iterations of the loop for one prompt
+    /// The maximum number of loop iterations for one prompt
     #[arg(long, default_value_t = 10, value_parser = number::within::<u32>(0, number::ANY))]
     pub(crate) max_turns: u32,
     /// The folder its tools work in

@@ -22,7 +22,7 @@ pub(crate) struct Args {
 enum Policy {
     /// List the rules: the agent, who allowed it and when, and the exact words
     List {
-        /// Only this agent's rules
+        /// List only this agent's rules
         agent: Option<Who>,
     },
     /// Remove rules; the agents ask again for what the rules allowed

@@ -26,7 +26,7 @@ mod tests;
 /// that a newer program is installed: restart to use it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// All columns: process, version and channels, too
+    /// Show all columns: also process, version and channels
     #[arg(long, short)]
     wide: bool,
 }

@@ -22,7 +22,7 @@ pub(crate) struct Args {
 enum Runtime {
     /// List every backend: its program and version, where it comes from, which agents it drives
     ///
-    /// Backends are built in, or stand in $XDG_CONFIG_HOME/gangline/runtimes.json,
+    /// Backends are built in, or come from $XDG_CONFIG_HOME/gangline/runtimes.json,
     /// ~/.gastown/runtimes.json and Gas Town's settings. Nothing of their logins is shown.
     List(list::Args),
     /// Change the default backend

@@ -37,7 +37,7 @@ pub(crate) struct ServiceInstall {
     /// For the machine's systemd; needs root
     #[arg(long)]
     pub(crate) system: bool,
-    /// The user as which the machine's systemd runs it [default: the user who called sudo]
+    /// The user that the machine's systemd runs it as [default: the user who called sudo]
     #[arg(long, value_name = "NAME", requires = "system")]
     pub(crate) run_as: Option<String>,
     /// Print the units and write nothing

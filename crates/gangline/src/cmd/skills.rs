@@ -93,7 +93,7 @@ enum Skills {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SkillsInstall {
-    /// For which program
+    /// The program to install it for
     pub(crate) program: SkillProgram,
     /// A folder of skills instead of the program's usual one, such as a project's .claude/skills
     #[arg(long, value_name = "DIR")]

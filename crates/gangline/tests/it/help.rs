@@ -14,7 +14,7 @@ fn the_help_lists_every_command() {
     Commands:
       init         Set up a fleet: find coding programs, write agents.yaml, make the owner's password
       import       Convert culture's configuration into agents.yaml; its files are not changed
-      demo         Run a hub with one guide agent and a stand-in model: nothing to install, no key
+      demo         Run a hub with a guide agent and a stand-in model; needs no key, installs nothing
       up           Run the hub: the IRC server and the configured agents; -d in the background
       join         Print how to connect to the chat: WeeChat, irssi, ii, any other client
       down         Stop all agents and the hub
@@ -35,7 +35,7 @@ fn the_help_lists_every_command() {
       logs         Show what an agent was asked and did, oldest first
       attach       Show an agent's turns as they happen
       prompt       Send a prompt to an agent from the command line
-      cancel       Cancel a message that waits
+      cancel       Cancel a waiting message
       trace        Show one message: its states, turns, sent lines and approvals
       channel      Send and read messages as an agent; the agents' skill uses it
       mcp          Send and read messages from any MCP client
