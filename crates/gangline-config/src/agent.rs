@@ -120,7 +120,7 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
         if Backend::PROVIDER_FIRST.contains(&backend) && bare {
             reader.warn(
                 node.place,
-                format!("the model of an `{backend}` agent has its provider in front"),
+                format!("the model of an `{backend}` agent needs its provider first"),
                 Some("such as `anthropic/claude-sonnet-4-6`".into()),
             );
         }
@@ -186,8 +186,8 @@ fn life(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfig)
         {
             reader.warn(
                 node.place,
-                format!("`process: per_turn` does nothing for `agent: {backend}`"),
-                Some("only `claude` can have a process for each turn".into()),
+                format!("`process: per_turn` has no effect for `agent: {backend}`"),
+                Some("only `claude` can run one process for each turn".into()),
             );
         }
     }
@@ -303,13 +303,13 @@ fn pass_through(reader: &mut Reader<'_>, mut section: Section, agent: &mut Agent
             reader.fault_help(
                 key.place,
                 format!("unknown key `{}`: did you mean `{near}`?", shown(&key.text)),
-                "a backend's own field that is really called so goes under `extra:`",
+                "if the backend really has a field of this name, write it under `extra:`",
             );
             continue;
         }
         let json = reader.json(&key.text, node);
         if agent.extra.insert(key.text.clone(), json).is_some() {
-            let message = format!("`{}` stands here and under `extra:`", shown(&key.text));
+            let message = format!("`{}` appears here and under `extra:`", shown(&key.text));
             reader.fault(key.place, message);
         }
     }
@@ -340,7 +340,7 @@ fn channels(reader: &mut Reader<'_>, node: Node) -> Option<Vec<ChannelName>> {
             continue;
         };
         if channels.contains(&channel) {
-            reader.warn(item.place, format!("channel `{channel}` is here twice"), None);
+            reader.warn(item.place, format!("channel `{channel}` appears twice"), None);
         } else {
             channels.push(channel);
         }

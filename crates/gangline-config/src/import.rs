@@ -82,7 +82,7 @@ pub enum ImportError {
     #[error("there is no agent to import in {0}")]
     NoAgents(String),
     /// Each file can be used, but not all of them as one.
-    #[error("together they are more than one configuration may be: {0}")]
+    #[error("together the files are too large for one configuration: {0}")]
     Together(ConfigError),
 }
 

@@ -210,14 +210,14 @@ fn usable(reader: &mut Reader<'_>, key: &Key) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if OWN.contains(&text.as_str()) {
         let message = format!("`{text}` is the key of the daemon's own tools");
-        reader.fault_help(key.place, message, "call this server something else");
+        reader.fault_help(key.place, message, "give this server another key");
         return false;
     }
     let fits = (1..=KEY_MAX).contains(&text.len()) && text.chars().all(plain);
     if !fits || text.contains("__") || text.starts_with('_') || text.ends_with('_') {
         let message = format!(
-            "`{}` is no key for a server: write letters, digits, - and single _ within, at most \
-             {KEY_MAX}",
+            "`{}` is not a valid key for a server: write letters, digits, - and single _ within, at \
+             most {KEY_MAX}",
             shown(text)
         );
         reader.fault(key.place, message);
@@ -234,7 +234,7 @@ fn server(reader: &mut Reader<'_>, name: &str, mut section: Section) -> Option<M
     let ours = section.take("allowed_tools");
     let theirs = section.take("allowedTools");
     if let (Some(_), Some(node)) = (&ours, &theirs) {
-        reader.fault(node.place, "`allowed_tools` is here twice, in two spellings");
+        reader.fault(node.place, "`allowed_tools` appears twice, in two spellings");
     }
     let allowed_tools = ours.or(theirs).and_then(|node| tools(reader, node)).unwrap_or_default();
     reader.nothing_else(name, section, &SERVER);
@@ -277,7 +277,7 @@ fn tools(reader: &mut Reader<'_>, node: Node) -> Option<Vec<String>> {
                 "write the tool's own name here, the part behind the server's key",
             );
         } else if tool.strip_suffix('*').unwrap_or(&tool).contains('*') {
-            let message = format!("`{}` has a * that is not its end", shown(&tool));
+            let message = format!("`{}` has a * that is not at its end", shown(&tool));
             reader.fault(item.place, message);
         } else {
             tools.push(tool);

@@ -171,7 +171,7 @@ fn sentence(error: &serde_saphyr::Error) -> (String, Option<&'static str>) {
         Error::AliasError { error, .. } => sentence(error),
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or_default();
-            (format!("key `{key}` is twice in one mapping"), None)
+            (format!("key `{key}` appears twice in one mapping"), None)
         }
         Error::MultipleDocuments { .. }
         | Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
@@ -182,8 +182,8 @@ fn sentence(error: &serde_saphyr::Error) -> (String, Option<&'static str>) {
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. } => (
-            "the file means more than is read".into(),
-            Some("aliases (`*name`) multiply what they stand for"),
+            "the file is too large after its aliases are expanded".into(),
+            Some("use fewer aliases (`*name`)"),
         ),
         other => {
             let text = other.to_string();

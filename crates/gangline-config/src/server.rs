@@ -156,7 +156,7 @@ fn rooms(reader: &mut Reader<'_>, node: Node) -> BTreeMap<ChannelName, Room> {
             }
         };
         if rooms.contains_key(&channel) {
-            let message = format!("the room `{channel}` is twice in `rooms`");
+            let message = format!("the room `{channel}` appears twice in `rooms`");
             reader.secret_value_fault(name.place, &message, "remove one of them");
             continue;
         }

@@ -18,11 +18,11 @@ use super::{
 
 /// What has no counterpart here, and why.
 const NOT_TAKEN: &[(&str, &str)] = &[
-    ("token_budget", "there are no budgets of tokens here"),
-    ("token_budget_warn_pct", "there are no budgets of tokens here"),
+    ("token_budget", "Gangline has no token budgets"),
+    ("token_budget_warn_pct", "Gangline has no token budgets"),
     ("attention", "channels are not polled: an agent wakes when it is addressed"),
     ("attention_overrides", "channels are not polled: an agent wakes when it is addressed"),
-    ("context_watch", "Gangline looks after the context by itself"),
+    ("context_watch", "Gangline shortens the context automatically"),
     ("telemetry", "Gangline sends no traces and no metrics"),
 ];
 
@@ -256,8 +256,8 @@ fn model(
         {
             let what = format!("{}: model: {}", shown(nick), shown(model));
             let why = format!(
-                "an `{backend}` agent's model has its provider in front, such as \
-                 anthropic/claude-sonnet-4-6: the program's own default holds"
+                "an `{backend}` agent's model needs its provider first, such as \
+                 anthropic/claude-sonnet-4-6: the program's own default applies"
             );
             draft.dropped(at.place, &what, &why);
             None
@@ -275,7 +275,7 @@ fn timeout(draft: &mut Draft<'_>, node: Node, nick: &str) -> Node {
         _ => return node,
     };
     let (kept, why) = if seconds.is_nan() || seconds < 0.0 {
-        (600, "that is no time: the default holds")
+        (600, "not a valid time: the default applies")
     } else if seconds > f64::from(LONGEST_TURN) {
         (LONGEST_TURN, "the longest is 7 days")
     } else {
@@ -333,7 +333,7 @@ fn rest(draft: &mut Draft<'_>, section: Section, nick: &str, entries: &mut Vec<(
         }
         let what = format!("{}: `{}`", shown(nick), shown(&at.text));
         if SPOKEN.contains(&at.text.as_str()) {
-            draft.dropped(at.place, &what, "something else says it already");
+            draft.dropped(at.place, &what, "another key sets it already");
             continue;
         }
         if known {
@@ -347,11 +347,12 @@ fn rest(draft: &mut Draft<'_>, section: Section, nick: &str, entries: &mut Vec<(
         }
         let node = without_secrets(draft, node, &what);
         if let Some(near) = nearest(&at.text, KEYS.iter().copied(), edits(&at.text)) {
-            let why = format!("not known, and near to `{near}`: for the backend, under `extra`");
+            let why =
+                format!("unknown, and similar to `{near}`: passed to the backend under `extra`");
             draft.changed(at.place, &what, &why);
             aside.push((at, node));
         } else {
-            draft.taken(at.place, &what, "not known here: given to the backend as it is");
+            draft.taken(at.place, &what, "unknown to Gangline: passed to the backend unchanged");
             entries.push((at, node));
         }
     }
@@ -375,7 +376,7 @@ fn put_aside(
         Some((_, Node { value: Value::Map(extra), .. })) => {
             for (at, node) in aside {
                 if extra.iter().any(|(key, _)| key.text == at.text) {
-                    let message = format!("`{}` stands here and under `extra:`", shown(&at.text));
+                    let message = format!("`{}` appears here and under `extra:`", shown(&at.text));
                     draft.reader.fault(at.place, message);
                 } else {
                     extra.push((at, node));

@@ -118,7 +118,7 @@ impl<'a> Gather<'a> {
                 }
                 Some((known, at)) if *known != name => {
                     let message = format!(
-                        "this server is `{}`, and that of {}:{} is `{}`: import them apart",
+                        "this server is `{}`, and that of {}:{} is `{}`: import them separately",
                         shown(&name),
                         at.file,
                         at.line,
@@ -214,14 +214,14 @@ impl<'a> Gather<'a> {
             match self.sections.get(&name) {
                 None => {
                     if derived != Some(name.as_str()) {
-                        draft.taken(place, &name, "the same but for what is told of it");
+                        draft.taken(place, &name, "unchanged, except for the keys listed here");
                     }
                     let at = At { file: line(draft.name()), line: place.line };
                     self.sections.insert(name, (value, at));
                 }
                 Some((known, _)) if *known == value => {}
                 Some((_, at)) => {
-                    let why = format!("{}:{} says otherwise, and comes first", at.file, at.line);
+                    let why = format!("{}:{} has another value and comes first", at.file, at.line);
                     draft.repeated(place, &name, &why);
                 }
             }
@@ -238,7 +238,7 @@ impl<'a> Gather<'a> {
     ) {
         let too_deep = agent.extra.values().any(|value| yaml::depth(value) > EXTRA_DEPTH);
         if too_deep {
-            let message = format!("a field of `{}` nests deeper than is taken over", agent.nick);
+            let message = format!("a field of `{}` is nested too deeply to import", agent.nick);
             draft.reader.fault(place, message);
             return;
         }
@@ -254,7 +254,7 @@ impl<'a> Gather<'a> {
                 self.agents.push(Taken { item: Item::new(agent, comments), at, folder });
             }
             Some(known) if known.folder == folder => {
-                let why = format!("taken from {}:{} already", known.at.file, known.at.line);
+                let why = format!("already imported from {}:{}", known.at.file, known.at.line);
                 draft.repeated(place, nick, &why);
             }
             Some(known) => {
@@ -309,7 +309,7 @@ impl<'a> Gather<'a> {
             let at = Some(At { file: line(from), line: *number });
             let what = line(&format!("{}-{suffix}", self.server));
             let why = line(why);
-            self.comments.push(format!("not taken over: {what}: {why}"));
+            self.comments.push(format!("not imported: {what}: {why}"));
             self.notes.push(Note { fate: Fate::Dropped, at, what, why });
         }
     }

@@ -113,7 +113,7 @@ impl<'a> Draft<'a> {
     /// Records what has no counterpart; the written file has a comment of it.
     pub(super) fn dropped(&mut self, place: Place, what: &str, why: &str) {
         self.note(Fate::Dropped, place, what, why);
-        self.comments.push(format!("not taken over: {}: {}", line(what), line(why)));
+        self.comments.push(format!("not imported: {}: {}", line(what), line(why)));
     }
 }
 

@@ -10,21 +10,21 @@ use super::{
 };
 
 const POLLING: &str = "channels are not polled: an agent wakes when it is addressed";
-const SLEEP: &str = "there are no hours of sleep: an agent answers at any time of day";
+const SLEEP: &str = "agents have no sleep hours: they answer at any time of day";
 pub(super) const LINKS: &str = "servers are not linked";
 
 /// What has no counterpart here, and why.
 pub(super) const NOT_TAKEN: &[(&str, &str)] = &[
     ("telemetry", "Gangline sends no traces and no metrics"),
-    ("presence", "whether an agent runs, its lock tells"),
+    ("presence", "an agent's lock says whether it runs"),
     ("attention", POLLING),
     ("poll_interval", POLLING),
     ("sleep_start", SLEEP),
     ("sleep_end", SLEEP),
-    ("system_bots", "there are no bots here"),
+    ("system_bots", "Gangline has no bots"),
     ("links", LINKS),
-    ("webhook_port", "there are no bots here that take webhooks in"),
-    ("data_dir", "data lies in the state folder: `state` or --state names another"),
+    ("webhook_port", "Gangline has no bots that receive webhooks"),
+    ("data_dir", "data is in the state folder; `state` or --state names another"),
 ];
 
 /// Returns a text as a node at a place.

@@ -185,7 +185,7 @@ fn supervisor(draft: &mut Draft<'_>, at: Key, node: Node) -> Option<(Key, Node)>
         match agent::backend_word(&node) {
             Word::Backend(word) => entries.push((at, text(word, node.place))),
             Word::Unknown(unknown) => {
-                let why = format!("there is no backend `{unknown}`: claude watches");
+                let why = format!("there is no backend `{unknown}`: the supervisor uses claude");
                 draft.dropped(at.place, "supervisor.agent", &why);
             }
             Word::NoText => entries.push((at, node)),
@@ -244,7 +244,7 @@ fn events(draft: &mut Draft<'_>, node: Node) -> Node {
     for item in items {
         match &item.value {
             Value::Text(text) if WebhookEvent::ALL.iter().all(|event| event.as_str() != text) => {
-                let why = "no such event is ever told";
+                let why = "there is no such event";
                 draft.dropped(item.place, &format!("webhooks.events: `{}`", shown(text)), why);
             }
             _ => known.push(item),
@@ -263,7 +263,7 @@ fn within(
 ) -> Option<Node> {
     match node.value {
         Value::Integer(number) if !(least..=most).contains(&number) => {
-            let why = format!("{number} is not from {least} to {most}: the default holds");
+            let why = format!("{number} is not from {least} to {most}: the default applies");
             draft.changed(node.place, name, &why);
             None
         }

@@ -256,7 +256,7 @@ fn a_process_for_each_turn_is_of_claude_only() {
     assert_eq!(parse(&text("claude"), "agents.yaml").unwrap().warnings, []);
     let warnings = parse(&text("native"), "agents.yaml").unwrap().warnings;
     assert_eq!(warnings.len(), 1);
-    assert!(warnings[0].to_string().contains("does nothing for `agent: native`"), "{warnings:?}");
+    assert!(warnings[0].to_string().contains("has no effect for `agent: native`"), "{warnings:?}");
 }
 
 /// Trust: nothing is asked in a terminal, so `permissions` there is warned of; who prompts it is said

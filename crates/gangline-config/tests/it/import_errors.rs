@@ -121,7 +121,7 @@ fn the_limits_of_the_configuration_hold() {
         bomb.push_str(&format!("a{level}: &a{level} [{before}]\n"));
     }
     let error = one(bomb).unwrap_err().to_string();
-    assert!(error.contains("the file means more than is read"), "{error}");
+    assert!(error.contains("the file is too large after its aliases are expanded"), "{error}");
 
     let error = one(" ".repeat(MAX_CONFIG_BYTES + 1)).unwrap_err().to_string();
     assert_eq!(error, "/c/agents.yaml: the file has 1048577 bytes; at most 1048576 are read");
@@ -132,7 +132,7 @@ fn the_limits_of_the_configuration_hold() {
     };
     one(nested(24)).unwrap();
     let error = one(nested(25)).unwrap_err().to_string();
-    assert!(error.contains("2:12: a field of `oak-a` nests deeper than is taken over"), "{error}");
+    assert!(error.contains("2:12: a field of `oak-a` is nested too deeply to import"), "{error}");
     let error = one(nested(200)).unwrap_err().to_string();
     assert!(error.contains("nests deeper than 32 levels"), "{error}");
 
@@ -145,7 +145,10 @@ fn the_limits_of_the_configuration_hold() {
     };
     import(&[half("a")], &|_| Look::Absent).unwrap();
     let error = import(&[half("a"), half("b")], &|_| Look::Absent).unwrap_err().to_string();
-    assert!(error.starts_with("together they are more than one configuration may be: "), "{error}");
+    assert!(
+        error.starts_with("together the files are too large for one configuration: "),
+        "{error}"
+    );
 }
 
 #[test]

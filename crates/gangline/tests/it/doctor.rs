@@ -123,7 +123,7 @@ fn a_broken_configuration_is_told_with_its_lines() {
             HOME/agents.yaml:4:5: unknown key `permissons`: did you mean `permissions`?
             4 |     permissons: ask
               |     ^^^^^^^^^^
-            help: a backend's own field that is really called so goes under `extra:`
+            help: if the backend really has a field of this name, write it under `extra:`
                            -> correct the file, then run `gangline config check`
       fail  runtimes       HOME/config/gangline/runtimes.json:1: this is no JSON: EOF while parsing a value
                            -> correct the file: until then this entry is ignored
