@@ -102,7 +102,7 @@ pub(crate) async fn run(
                 table.remove(&name);
             }
             Event::Tick => match socket.renew() {
-                Ok(true) => warn!("the socket was gone, and is there again"),
+                Ok(true) => warn!("the socket was gone; it was made again"),
                 Ok(false) => {}
                 Err(error) => warn!(%error, "the socket is gone"),
             },
@@ -126,7 +126,7 @@ fn may_come(stream: &UnixStream) -> bool {
             false
         }
         Err(error) => {
-            debug!(%error, "a connection that does not say whose it is");
+            debug!(%error, "the user of a connection is unknown");
             false
         }
     }

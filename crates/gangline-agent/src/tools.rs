@@ -17,7 +17,7 @@ use crate::{
 
 /// Why a line to an agent is held, for the model.
 const HELD: &str = "this request has gone through too many agents; its owner was told and decides \
-                    whether it goes on";
+                    whether it continues";
 
 /// The result of a cancelled call; nobody waits for it.
 const TAKEN_BACK: &str = "the call was withdrawn: nothing was sent";
@@ -148,5 +148,8 @@ fn message_field(
         return Ok(Some(message));
     }
     let known: Vec<String> = context.messages.iter().map(ToString::to_string).collect();
-    Err(format!("`{name}`: {message} is not of this turn, which is about {}", known.join(", ")))
+    Err(format!(
+        "`{name}`: {message} does not belong to this turn, which is about {}",
+        known.join(", ")
+    ))
 }

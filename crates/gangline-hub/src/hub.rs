@@ -91,7 +91,7 @@ pub struct Refused(pub String);
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {
     /// Another hub has the state folder.
-    #[error("a hub runs on {} already: {holder}", state.display())]
+    #[error("a hub already runs on {}: {holder}", state.display())]
     Taken {
         /// The state folder.
         state: PathBuf,

@@ -158,7 +158,7 @@ impl Reconciler {
     pub fn replace(&mut self, kept: Vec<Kept>) {
         for slot in &mut self.slots {
             if kept.iter().all(|kept| kept.name != slot.kept.name) {
-                info!(name = slot.kept.name, "not configured any more");
+                info!(name = slot.kept.name, "no longer configured");
                 slot.want = Want::Gone;
             }
         }

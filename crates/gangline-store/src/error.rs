@@ -29,7 +29,7 @@ pub enum OpenError {
         min_binary: String,
     },
     /// The file is damaged.
-    #[error("{path} is damaged; it is kept as it is: move it away or restore a backup")]
+    #[error("{path} is damaged and was not changed: move it away or restore a backup")]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum OpenError {
         source: Source,
     },
     /// The file is something else.
-    #[error("{path} is not a database; it is kept as it is: move it away")]
+    #[error("{path} is not a database and was not changed: move it away")]
     NotADatabase {
         /// The file.
         path: PathBuf,

@@ -341,7 +341,7 @@ impl Loaded {
         let found = here.find(&self.backend_name(agent)).map_err(|error| {
             let by = match &agent.agent {
                 Some(_) => String::new(),
-                None => format!(", the usual backend by {}", here.default(role(agent)).source),
+                None => format!(", the default backend by {}", here.default(role(agent)).source),
             };
             Failure::config(error)
                 .doing(format!("cannot run {}{by}", agent.nick))

@@ -388,7 +388,8 @@ pub(crate) async fn settled(paths: &Paths) -> Result<Option<Hub>, Failure> {
                 looks += 1;
                 // Most are over before anybody asks what goes on.
                 if looks == 2 {
-                    let text = format!("waiting for a hub that begins or ends: {}", hub.holder);
+                    let text =
+                        format!("waiting for a hub that is starting or stopping: {}", hub.holder);
                     output::note(&text);
                 }
                 tokio::time::sleep(LOOK_EVERY).await;

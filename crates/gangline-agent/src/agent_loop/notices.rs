@@ -65,7 +65,7 @@ impl AgentLoop {
             return;
         }
         match self.notices.outside.renew() {
-            Ok(true) => warn!("the change notice's socket was gone, and is there again"),
+            Ok(true) => warn!("the change notice's socket was gone; it was made again"),
             Ok(false) => {}
             Err(error) => warn!(%error, "the change notice's socket is gone"),
         }

@@ -76,7 +76,7 @@ pub(crate) enum Unanswered {
     #[error("the chat server did not answer within 10 s")]
     Late,
     /// Too much waits already.
-    #[error("too much waits for the chat server already; try again")]
+    #[error("too many queries wait for the chat server; try again")]
     Busy,
 }
 

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Why a line is given up while others wait.
-const TOO_MANY: &str = "the person is not there, and too many lines already wait for absent people";
+const TOO_MANY: &str = "the person is offline, and too many lines already wait for others who are";
 
 #[cfg(test)]
 mod tests;

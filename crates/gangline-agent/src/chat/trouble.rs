@@ -85,8 +85,7 @@ impl Chat {
             return;
         }
         let text = format!(
-            "the hub that runs has no {}: it is of an older version, so run `gangline restart \
-             --hub`",
+            "the running hub has no {}: its version is older, so run `gangline restart --hub`",
             paths.irc_socket().display()
         );
         let news = self.troubles.off.as_ref() != Some(&text);
@@ -116,18 +115,19 @@ impl Chat {
         let wanted = &self.deps.agent;
         let text = match (trouble, using) {
             (NickTrouble::NotAllowed, _) => format!(
-                "the server does not take the nick {wanted}: {why}. Give the agent another nick \
-                 in agents.yaml (the server may have a limit of length), or have the server allow \
-                 this one"
+                "the server does not accept the nick {wanted}: {why}. Give the agent another nick \
+                 in agents.yaml (the server may limit its length), or make the server allow it"
             ),
             (NickTrouble::Taken, None) => {
                 format!("the nick {wanted} and its variants are taken: {why}")
             }
             (NickTrouble::Taken | NickTrouble::Changed, Some(other)) => format!(
-                "the nick {wanted} is not ours ({why}): connected as {other}, and silent until it \
-                 is free"
+                "the agent does not have the nick {wanted} ({why}): connected as {other}, and \
+                 silent until it is free"
             ),
-            (NickTrouble::Changed, None) => format!("the nick {wanted} is not ours: {why}"),
+            (NickTrouble::Changed, None) => {
+                format!("the agent does not have the nick {wanted}: {why}")
+            }
             (NickTrouble::Login, _) => format!("{why}; see `network.sasl`"),
         };
         let place = match trouble {
@@ -152,7 +152,7 @@ impl Chat {
         if self.deps.home.contains(channel) {
             let number = Some(numeric).filter(|number| *number > 0);
             let number = number.map_or_else(String::new, |it| format!(" (numeric {it})"));
-            let text = format!("not in {channel}: {why}{number}; tried again");
+            let text = format!("not in {channel}: {why}{number}; the agent keeps trying");
             let known = self.troubles.rooms.insert(channel.clone(), text.clone());
             let news = known.as_ref() != Some(&text);
             self.notify_trouble(news.then_some(text)).await;

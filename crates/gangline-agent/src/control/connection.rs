@@ -383,7 +383,7 @@ impl Connection {
                 Err(Over)
             }
             Err(_) => {
-                debug!("a client does not read what it asked for: given up");
+                debug!("a client does not read its responses; its connection is closed");
                 Err(Over)
             }
         }

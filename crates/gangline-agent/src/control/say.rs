@@ -22,8 +22,8 @@ use crate::{
 };
 
 /// What `irc_ask` adds as long as nobody waits within it.
-const NOT_WAITED: &str = "the question is sent, and nobody waits for the answer here: it comes to \
-                          you as a message";
+const NOT_WAITED: &str = "the question is sent, but this call does not wait: you get the answer \
+                          as a message";
 
 /// What a client wants said.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +95,7 @@ impl Requests {
             return Ok(());
         }
         let known: Vec<String> = context.messages.iter().map(ToString::to_string).collect();
-        Err(format!("{message} is not of this turn, which is about {}", known.join(", ")))
+        Err(format!("{message} does not belong to this turn, which is about {}", known.join(", ")))
     }
 
     async fn must_be_somebody(&self, draft: Draft<'_>) -> Result<(), String> {

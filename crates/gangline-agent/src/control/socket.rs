@@ -52,7 +52,7 @@ impl Socket {
                 // The lock is that of one state folder; this folder may serve several.
                 if !matches!(dial(path, LIVES_WITHIN), Err(DialError::Connect { .. })) {
                     let text = format!(
-                        "{} is served already: another installation of this user has an agent of \
+                        "{} is already in use: another installation of this user has an agent of \
                          this name",
                         path.display()
                     );

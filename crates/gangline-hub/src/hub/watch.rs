@@ -157,7 +157,7 @@ impl<'a> Watch<'a> {
     /// cannot be read leaves everything as it was ordered before.
     async fn look(&mut self) -> Vec<AgentRow> {
         match self.changes.renew() {
-            Ok(true) => warn!("the socket of change notices was gone, and is there again"),
+            Ok(true) => warn!("the socket of change notices was gone; it was made again"),
             Ok(false) => {}
             Err(error) => warn!(%error, "the socket of change notices is gone"),
         }

@@ -34,11 +34,10 @@ pub fn help() -> Vec<String> {
     let mut lines = vec!["How to talk to agents here:".to_owned()];
     lines.extend(how());
     lines.extend([
-        "@NICK queue             what waits for it; `@NICK cancel m42` takes message m42 back"
-            .into(),
+        "@NICK queue             what waits for it; `@NICK cancel m42` cancels message m42".into(),
         "@NICK show 5, then yes 5 or no 5 REASON   look at approval 5, and decide it (owner)"
             .into(),
-        "@NICK pause, resume     the owner holds new turns, and lets them begin again".into(),
+        "@NICK pause, resume     the owner stops new turns, and lets them begin again".into(),
         "@NICK stand down        in this room agents start nothing with it until you mention it"
             .into(),
         "/list shows the rooms, /names who is in one".into(),

@@ -81,7 +81,7 @@ pub enum OpenError {
     },
     /// It is damaged, or something else than a database.
     #[error(
-        "{} is damaged; it is kept as it is: move it away, with its -wal and -shm, or restore a \
+        "{} is damaged and was not changed: move it away, with its -wal and -shm, or restore a \
          backup",
         path.display()
     )]

@@ -49,7 +49,7 @@ impl Look {
         });
         if let Err(error) = started {
             self.runs.send_replace(false);
-            tracing::warn!(%error, "the IRC history was not looked through for damage");
+            tracing::warn!(%error, "the IRC history was not checked for damage");
             return Ok(());
         }
         match looked.await {
@@ -57,7 +57,7 @@ impl Look {
                 Err(HistoryError { why: writer::damaged(&source.to_string()) })
             }
             Ok(Err(error)) if !self.is_stopped() => {
-                tracing::warn!(%error, "the IRC history was not looked through for damage");
+                tracing::warn!(%error, "the IRC history was not checked for damage");
                 Ok(())
             }
             Ok(Ok(()) | Err(_)) | Err(_) => Ok(()),

@@ -48,7 +48,7 @@ fn replace_token(state: &Path) -> String {
         Ok(()) => {
             warn!(path = %path.display(), "the owner's token was replaced");
             format!(
-                "Therefore the owner's token is a new one ({}); the old one is refused from now on",
+                "So the owner's token is a new one ({}); the old one is refused from now on",
                 path.display()
             )
         }

@@ -69,11 +69,11 @@ pub struct Access {
 fn refusal(origin: Origin, to_let_in: &str) -> String {
     let who = match origin {
         Origin::Own | Origin::Socket => "You have no account here".to_owned(),
-        Origin::User(uid) => format!(
-            "You are another user (uid {uid}) than the one who runs this server and have no account"
-        ),
-        Origin::Unknown(_) => "The system does not tell which user you are (on macOS, or from \
-                               outside of a container), and you have no account"
+        Origin::User(uid) => {
+            format!("Your user (uid {uid}) does not run this server, and you have no account")
+        }
+        Origin::Unknown(_) => "The system does not say which user you are (on macOS, or from \
+                               outside a container), and you have no account"
             .to_owned(),
     };
     let else_ask = match to_let_in {

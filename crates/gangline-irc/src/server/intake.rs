@@ -104,10 +104,10 @@ impl State {
                 return self.close_scope(id);
             }
             Refusal::Control(error) => {
-                ("*".to_owned(), "INVALID_LINE", format!("{error}; it was not taken"))
+                ("*".to_owned(), "INVALID_LINE", format!("{error}; the line was ignored"))
             }
             Refusal::NotUtf8(command) => {
-                let text = "The line is not UTF-8; it was not taken";
+                let text = "The line is not UTF-8; it was ignored";
                 (command, "INVALID_UTF8", text.to_owned())
             }
         };

@@ -34,7 +34,7 @@ impl State {
     /// Something could not be read.
     pub(super) fn cannot_read(&mut self, error: &HistoryError) {
         if self.trouble.writes.is_none() {
-            let text = format!("The chat server cannot read what was said: {}", error.why);
+            let text = format!("The chat server cannot read its stored messages: {}", error.why);
             self.notify_owners_sometimes(&text);
         }
     }
@@ -52,7 +52,7 @@ impl State {
         if self.trouble.writes.take().is_some() {
             self.trouble.told = None;
             tracing::info!("lines are stored again");
-            self.notify_owners("The chat server stores what is said again");
+            self.notify_owners("The chat server can store messages again");
         }
     }
 
@@ -99,5 +99,5 @@ fn cannot_store(why: &str) -> String {
 }
 
 fn damaged(why: &str) -> String {
-    format!("The chat server has looked through what it stored: {why}")
+    format!("The chat server has checked its stored messages: {why}")
 }

@@ -118,6 +118,6 @@ fn may_be_dialled(path: &Path) -> bool {
         Ok(meta) if meta.mode() & 0o7777 != 0o600 => "its mode is not 0600",
         Ok(_) => return true,
     };
-    output::note(&format!("warning: {} is left alone: {refused}", path.display()));
+    output::note(&format!("warning: {} is not used: {refused}", path.display()));
     false
 }

@@ -83,7 +83,7 @@ fn refuse_second(paths: &Paths) -> Result<(), Failure> {
     match lock::probe(&paths.hub_lock()).map_err(Failure::environment)? {
         None => Ok(()),
         Some(holder) => {
-            Err(Failure::user(format!("a hub runs on {} already: {holder}", paths.state.display()))
+            Err(Failure::user(format!("a hub already runs on {}: {holder}", paths.state.display()))
                 .hint("stop it, or choose another folder with --state DIR"))
         }
     }

@@ -293,7 +293,7 @@ fn programs(picked: &Picked<'_>, loaded: Option<&Loaded>) -> Vec<Check> {
                 .remedy("or write `agent: native`, which needs only a model key"),
         );
     } else if !picked.missing.is_empty() {
-        let text = format!("not on the PATH, and no agent's: {}", picked.missing.join(", "));
+        let text = format!("not on the PATH, and used by no agent: {}", picked.missing.join(", "));
         checks.push(Check::note("programs", text));
     }
     checks

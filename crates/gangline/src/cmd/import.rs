@@ -295,10 +295,10 @@ fn outcome(
 }
 
 const NEXT: &str = "
-End culture first, so that no two programs answer to one nick:
+Stop culture first, so that no two programs use the same nick:
   culture agents stop --all
   culture server stop
-Next: look through the file, then
+Next: check the file, then
   gangline config check
   gangline up -d
 ";

@@ -41,8 +41,10 @@ pub(super) async fn run(global: &Global, _: Args) -> Result<u8, Failure> {
     let elsewhere = loaded.as_ref().filter(|loaded| !loaded.config.network.embedded);
     if let Some(loaded) = elsewhere {
         let address = loaded.config.server.address();
-        return Err(Failure::user(format!("the agents are on {address}, which is not Gangline's"))
-            .hint("connect to that network as usual"));
+        return Err(Failure::user(format!(
+            "the agents are on {address}, which is not Gangline's server"
+        ))
+        .hint("connect to that network as usual"));
     }
     let address = match (&hub, &loaded) {
         (Some(about), _) => about.irc.clone(),

@@ -110,8 +110,8 @@ impl Git<'_> {
     /// Writes what git leaves out, unless somebody has said so already.
     fn ignore(&self) -> io::Result<()> {
         let text = format!(
-            "# Nothing is kept but what is named here: what lies beside it may be state or a \
-             secret.\n/*\n!/{IGNORE}\n!/{}\n",
+            "# Git ignores everything here except the files named below: the rest may be state or \
+             secrets.\n/*\n!/{IGNORE}\n!/{}\n",
             self.name
         );
         match file::write_new(&self.folder.join(IGNORE), &text) {

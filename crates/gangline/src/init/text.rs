@@ -179,19 +179,19 @@ const HEAD: &str = "\
 # The fleet of this machine. Written once by `gangline init`; from now on it is yours.
 # Check it after a change: gangline config check
 # Start it:                gangline up -d
-# Take away a `# ` in front of each line of an agent to have that agent.
+# To use an agent that is commented out, remove the `# ` from each of its lines.
 ";
 
 const SHARED: &str = "  \
-  # They all work in the same folder. To keep them out of each other's way give each a folder of
-  # its own, such as one made by `git worktree add`.
+  # They all work in the same folder. So that they do not overwrite each other's changes, give each
+  # its own folder, such as one made by `git worktree add`.
 ";
 
 const NOBODY: &str = "  \
   # No coding program that this build can run was found. To have an agent, write `agents:` without
-  # the `[]`, and take away the `# ` in front of one below.
+  # the `[]`, and remove the `# ` from each line of an agent below.
 ";
 
 const NATIVE: &str = "
-  # Gangline's own model loop needs no other program, but a key for the model.
+  # Gangline's own model loop needs no other program, only a key for the model.
 ";

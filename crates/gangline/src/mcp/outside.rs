@@ -140,7 +140,7 @@ impl ToolHost for Outside {
 
     async fn call(&self, call: ToolCall) -> Result<String, String> {
         let never = CancellationToken::new();
-        let taken_back = || Err("the call was taken back".to_owned());
+        let taken_back = || Err("the call was cancelled".to_owned());
         self.call_unless(call, never).await.unwrap_or_else(taken_back)
     }
 

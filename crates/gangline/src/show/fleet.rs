@@ -69,7 +69,7 @@ pub(crate) fn list(agents: &[AgentListing], columns: Columns, now: UnixMicros) -
         if agent.replaced && columns == Columns::Usual {
             let nick = agent.nick();
             let old = "runs an old program";
-            out.push_str(&format!("\n{nick} {old}: `gangline restart {nick}` takes the new one"));
+            out.push_str(&format!("\n{nick} {old}: `gangline restart {nick}` uses the new one"));
         }
     }
     match out.ends_with('\n') {

@@ -344,7 +344,7 @@ fn cultures_names_of_the_socket_are_found() {
         let ran = world.run(&clear);
         assert_eq!(ran.code, code, "{mode:o}: {}", ran.stderr);
         if code == 1 {
-            assert!(ran.stderr.contains("is left alone: its mode is not 0600"), "{}", ran.stderr);
+            assert!(ran.stderr.contains("is not used: its mode is not 0600"), "{}", ran.stderr);
             drop(UnixStream::connect(&path));
             assert!(daemon.join().is_err(), "it heard nothing");
         } else {

@@ -60,7 +60,7 @@ fn programs_are_found_with_their_versions() {
     let told = world.run(&["runtime", "doctor"]).ok();
     let place = world.path("bin/claude").display().to_string();
     assert!(told.contains(&format!("2.1.330 (tested): {place}")), "{told}");
-    assert!(told.contains("not on the PATH, and no agent's: codex, opencode"), "{told}");
+    assert!(told.contains("not on the PATH, and used by no agent: codex, opencode"), "{told}");
     let found = world.run(&["doctor", "claude", "native", "--json"]).json();
     let program = &found["checks"][0];
     assert_eq!(
@@ -133,7 +133,7 @@ fn a_broken_configuration_is_told_with_its_lines() {
                            -> `chmod 700 HOME/run`, or start Gangline, which does it too
       ok    disk ROOM
       note  hub            none runs
-      note  programs       not on the PATH, and no agent's: codex, opencode, cline, copilot, gemini, kiro-cli, goose, qwen
+      note  programs       not on the PATH, and used by no agent: codex, opencode, cline, copilot, gemini, kiro-cli, goose, qwen
 
     Backend claude
       warn  program        1.0.0 is too old, at least 2.1.270 is needed: HOME/bin/claude
@@ -222,7 +222,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
       ok    irc            127.0.0.1:PORT is free for the hub
       ok    tmux           TMUX
       note  switched off   spark-g; name one to check it
-      note  programs       not on the PATH, and no agent's: cline, gemini, kiro-cli, goose, qwen
+      note  programs       not on the PATH, and used by no agent: cline, gemini, kiro-cli, goose, qwen
 
     Agent spark-a: claude
       ok    backend        claude (built in)

@@ -225,7 +225,7 @@ fn a_configuration_that_is_there_is_never_written_over() {
     let out = world.run(&["init", "--force", "--git"]).ok();
     let out = out + &world.run(&["init", "--force", "--git"]).ok();
     assert_eq!(aside(&world).len(), 3);
-    assert!(out.contains("kept ") && out.contains("already is one; nothing has changed"), "{out}");
+    assert!(out.contains("kept ") && out.contains("is one already; nothing has changed"), "{out}");
     assert_eq!(self::token(&world), token);
     // A link that leads nowhere is somebody's as well.
     fs::remove_file(&file).unwrap();
@@ -264,7 +264,7 @@ fn somebodys_repository_is_left_alone() {
     git(&world, &top, &["init", "-q"]);
     let dir = top.join("gangline");
     let out = world.run(&["init", "--git", "--dir", dir.to_str().unwrap()]).ok();
-    assert!(out.contains("the folder lies in that of ") && out.contains("/dotfiles"), "{out}");
+    assert!(out.contains("the folder is in the repository ") && out.contains("/dotfiles"), "{out}");
     let names: Vec<_> = fs::read_dir(&dir).unwrap().flatten().map(|it| it.file_name()).collect();
     assert_eq!(names, ["agents.yaml"]);
     assert_eq!(git(&world, &top, &["status", "--porcelain"]), "?? gangline/\n");
@@ -289,7 +289,7 @@ fn a_repository_of_the_folder_itself_gets_a_commit_of_these_files_only() {
     fs::write(&hook, "#!/bin/sh\ntouch \"$HOME/hook-ran\"\nexit 1\n").unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     let out = world.run(&["init", "--git", "--dir", dir.to_str().unwrap()]).ok();
-    assert!(out.contains("already is one; the change is committed"), "{out}");
+    assert!(out.contains("is one already; the change is committed"), "{out}");
     let log = git(&world, &dir, &["log", "--name-only", "--format=%an"]);
     assert_eq!(log, "Ada\n\n.gitignore\nagents.yaml\n");
     assert_eq!(git(&world, &dir, &["status", "--porcelain"]), "A  notes\n");

@@ -189,7 +189,7 @@ fn a_backend_that_is_not_there_is_refused_with_its_place() {
     assert_eq!(refused.code, 78);
     assert!(refused.stderr.contains("there is no backend `gone`"), "{}", refused.stderr);
     assert!(
-        refused.stderr.contains(&format!("the usual backend by {file}:1")),
+        refused.stderr.contains(&format!("the default backend by {file}:1")),
         "{}",
         refused.stderr
     );

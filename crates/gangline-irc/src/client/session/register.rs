@@ -255,7 +255,8 @@ impl Session {
         registration.nick_tries += 1;
         if tries == 0 && number == numeric::ERR_ERRONEUSNICKNAME {
             self.nick_problem(NickTrouble::NotAllowed, None, words.to_owned());
-            return self.close(format!("the server does not take the nick: {words}"), Retry::Slow);
+            return self
+                .close(format!("the server does not accept the nick: {words}"), Retry::Slow);
         }
         let Some(other) = neighbour(self.wanted_nick().as_str(), tries) else {
             self.nick_problem(NickTrouble::Taken, None, words.to_owned());

@@ -8,12 +8,12 @@ fn a_refused_guest_reads_what_the_owner_would_write_and_how_to_log_in() {
     let user = refusal(Origin::User(1001), line);
     assert_eq!(
         user,
-        "You are another user (uid 1001) than the one who runs this server and have no account: \
+        "Your user (uid 1001) does not run this server, and you have no account: \
          log in, such as with the server password owner:TOKEN, or ask its owner to let guests in \
          with `server: {guests: talk}` in agents.yaml"
     );
     let unknown = refusal(Origin::Unknown([172, 17, 0, 1].into()), line);
-    assert!(unknown.starts_with("The system does not tell which user you are"), "{unknown}");
+    assert!(unknown.starts_with("The system does not say which user you are"), "{unknown}");
     for text in [user, unknown] {
         assert!(text.len() < 400, "it fits into one line: {text}");
     }

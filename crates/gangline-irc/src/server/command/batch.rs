@@ -90,7 +90,7 @@ fn begin(state: &mut State, call: &mut Call, reference: &str) {
         wrong = Some(Wrong("INVALID_REFTAG", vec![reference.to_owned()], "One batch at a time"));
     } else if !known {
         let kind = call.word(1).unwrap_or("*").to_owned();
-        let text = "Only draft/multiline is known, to those who asked for it";
+        let text = "Only draft/multiline is supported, and only if you requested it";
         wrong = Some(Wrong("UNKNOWN_TYPE", vec![reference.to_owned(), kind], text));
     } else if call.word(2).is_none() {
         wrong = Some(invalid("A target is missing"));
@@ -128,7 +128,7 @@ impl Draft {
         self.bytes += text.len() + usize::from(self.lines > 1 && follows == Follows::Anew);
         if fold(given) != fold(target) {
             let words = vec![target.to_owned(), given.to_owned()];
-            return Err(Wrong("MULTILINE_INVALID_TARGET", words, "All lines have one target"));
+            return Err(Wrong("MULTILINE_INVALID_TARGET", words, "All lines need one target"));
         }
         if self.lines > LINES_MAX {
             let words = vec![LINES_MAX.to_string()];
@@ -142,10 +142,10 @@ impl Draft {
             return Err(invalid("A line is too long with your name before it"));
         }
         if follows == Follows::On && (text.is_empty() || self.lines == 1) {
-            return Err(invalid("A concatenated line is blank, or the first"));
+            return Err(invalid("A concatenated line must not be blank or the first one"));
         }
         if self.kind.is_some_and(|known| known != kind) {
-            return Err(invalid("PRIVMSG and NOTICE do not go together"));
+            return Err(invalid("PRIVMSG and NOTICE cannot be mixed"));
         }
         self.kind = Some(kind);
         multiline::push(&mut self.text, self.lines == 1, &privmsg::clean(text), follows);
@@ -165,7 +165,7 @@ fn end(state: &mut State, call: &mut Call, reference: &str) {
     }
     let blank = multiline::lines(&draft.text).all(|(line, _)| line.is_empty());
     let (Some(kind), false) = (draft.kind, blank) else {
-        let wrong = invalid("The message has blank lines only");
+        let wrong = invalid("The message has only blank lines");
         return refuse_labelled(state, id, draft.label, wrong);
     };
     state.open_scope(id, draft.label.as_deref());

@@ -81,6 +81,6 @@ fn conversation(state: &State, call: &Call, target: &str) -> Result<Conversation
 
 /// Reads how many lines are wanted; none are no error.
 fn limit(word: &str) -> Result<usize, Wrong> {
-    let wrong = ("INVALID_PARAMS", "The number of lines is no whole number");
+    let wrong = ("INVALID_PARAMS", "The number of lines must be a whole number");
     word.parse::<usize>().map(|limit| limit.min(LINES_MAX)).map_err(|_| wrong)
 }

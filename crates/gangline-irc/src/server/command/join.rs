@@ -76,7 +76,7 @@ fn refusal(
     }
     // A guest who may change nothing does not make rooms.
     if channel.is_none() && state.only_reads(client.id) {
-        let text = "There is no such room; guests may read those that are there";
+        let text = "There is no such room; guests may only read existing rooms";
         return Some((n::ERR_NOSUCHCHANNEL, text));
     }
     let kept = state.modes.get(name.folded());

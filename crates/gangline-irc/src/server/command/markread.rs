@@ -50,7 +50,7 @@ fn set(state: &mut State, call: &mut Call, target: String, at: UnixMicros) {
     let id = call.id;
     let Some(party) = state.client(id).and_then(reader) else {
         let words = ["MARKREAD", "INTERNAL_ERROR", &target];
-        return state.fail(id, &words, "Log in: what guests have read is not kept");
+        return state.fail(id, &words, "Log in first: read markers of guests are not stored");
     };
     // Nobody has read what is not said yet.
     let at = at.min(state.now());

@@ -166,7 +166,7 @@ fn modes_to_be(state: &State, name: &str) -> Modes {
 
 /// Says that lines from outside are never taken.
 fn locked(state: &mut State, id: ClientId, name: &str) {
-    let text = "Rooms never take messages from outside here, so +n cannot be unset";
+    let text = "Rooms here never accept messages from outside, so +n cannot be unset";
     state.numeric(id, n::ERR_MLOCKRESTRICTED, &[name, "n", "n"], text);
 }
 
@@ -284,7 +284,7 @@ pub(in crate::server) fn finish(
         Err(error) => {
             tracing::error!(%error, "the modes of a room were not kept");
             let words = ["MODE", "STORE_FAILED", row.channel.as_str()];
-            let text = format!("The modes were not kept and not changed: {}", error.why);
+            let text = format!("The modes could not be stored and were not changed: {}", error.why);
             state.fail(asker.id, &words, &text);
         }
     }
@@ -307,7 +307,7 @@ fn set_member(state: &mut State, id: ClientId, name: &str, change: Change) -> Op
     };
     // What an operator changes outlasts them, and nothing tells a guest from the next one.
     if guest && change.letter == 'o' && change.on {
-        let text = format!("{shown} has no account, and guests are not made operators");
+        let text = format!("{shown} has no account, and guests cannot become operators");
         state.numeric(id, n::ERR_CHANOPRIVSNEEDED, &[name], &text);
         return None;
     }

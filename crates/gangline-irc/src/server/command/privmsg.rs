@@ -92,7 +92,7 @@ fn refuse_unless_kept(
 fn destination(state: &State, id: ClientId, target: &str) -> Result<Conversation, Refused> {
     let client = state.client(id).ok_or(Refused::Rule(n::ERR_NOSUCHNICK, "No such nick"))?;
     if target.contains(',') {
-        return Err(Refused::Rule(n::ERR_TOOMANYTARGETS, "One target a line, please"));
+        return Err(Refused::Rule(n::ERR_TOOMANYTARGETS, "Send each line to one target"));
     }
     match target.parse::<Target>() {
         Ok(Target::Channel(name)) => {

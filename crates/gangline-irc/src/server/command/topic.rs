@@ -34,7 +34,7 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
         return super::need_op(state, id, name);
     }
     if state.client(id).is_some_and(Client::is_guest) {
-        let text = "A topic outlasts a guest; log in to set one";
+        let text = "Guests cannot set topics; log in to set one";
         return state.numeric(id, n::ERR_CHANOPRIVSNEEDED, &[name], text);
     }
     let name = channel.name.clone();
@@ -70,7 +70,7 @@ pub(in crate::server) fn finish(
         Err(error) => {
             tracing::error!(%error, "a topic was not kept");
             let words = ["TOPIC", "STORE_FAILED", topic.channel.as_str()];
-            let text = format!("The topic was not kept and not changed: {}", error.why);
+            let text = format!("The topic could not be stored and was not changed: {}", error.why);
             state.fail(asker.id, &words, &text);
         }
     }

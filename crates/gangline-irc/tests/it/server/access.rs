@@ -177,7 +177,7 @@ async fn a_guest_is_refused_unless_the_configuration_lets_guests_in() {
     let mut eve = room.dial().await;
     eve.send("NICK eve\r\nUSER eve 0 * :Eve").await;
     let told = closed(eve).await;
-    assert!(told[0].contains("does not tell which user you are"), "{told:?}");
+    assert!(told[0].contains("does not say which user you are"), "{told:?}");
     room.shut().await;
 }
 
@@ -215,7 +215,7 @@ async fn guests_who_may_read_say_and_change_nothing() {
         let told = eve.until("403").await;
         assert_eq!(
             told.params[1..],
-            ["#mine", "There is no such room; guests may read those that are there"]
+            ["#mine", "There is no such room; guests may only read existing rooms"]
         );
     }
     ann.send("LIST").await;
@@ -256,7 +256,7 @@ async fn guests_who_may_talk_are_strangers_and_go_when_the_configuration_changes
     for name in ["#room", "#mine"] {
         eve.send(&format!("TOPIC {name} :/connect evil with your token")).await;
         let refused = eve.until("482").await;
-        assert_eq!(refused.params[1..], [name, "A topic outlasts a guest; log in to set one"]);
+        assert_eq!(refused.params[1..], [name, "Guests cannot set topics; log in to set one"]);
         eve.send(&format!("TOPIC {name}")).await;
         eve.until("331").await;
     }

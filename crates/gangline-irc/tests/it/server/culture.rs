@@ -152,9 +152,9 @@ async fn what_is_wrong_with_a_request_is_told() {
         ("LATEST #room 5", "HISTORY takes RECENT, SEARCH or SINCE"),
         ("RECENT", "Not enough parameters"),
         ("RECENT #room", "Not enough parameters"),
-        ("RECENT #room many", "The number of lines is no whole number"),
-        ("RECENT #room -1", "The number of lines is no whole number"),
-        ("SINCE #room * x", "The number of lines is no whole number"),
+        ("RECENT #room many", "The number of lines must be a whole number"),
+        ("RECENT #room -1", "The number of lines must be a whole number"),
+        ("SINCE #room * x", "The number of lines must be a whole number"),
         ("SEARCH #room : ", "Say what to look for"),
         ("RECENT @x 5", "Messages could not be retrieved"),
     ] {

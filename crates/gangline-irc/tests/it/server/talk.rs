@@ -216,7 +216,7 @@ async fn owners_are_told_that_nothing_can_be_stored() {
     ada.send("PRIVMSG #room :also kept").await;
     ada.until("PRIVMSG").await;
     for owner in [&mut boss, &mut late] {
-        assert_eq!(notices(owner).await, ["The chat server stores what is said again"]);
+        assert_eq!(notices(owner).await, ["The chat server can store messages again"]);
     }
     room.disk.full.store(true, Ordering::SeqCst);
     ada.send("PRIVMSG #room :lost").await;

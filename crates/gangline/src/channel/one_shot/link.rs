@@ -54,7 +54,7 @@ pub(in crate::channel) enum OneShotError {
     #[error("{0}")]
     Odd(String),
     /// Nobody wants it any more.
-    #[error("the request was taken back: nothing was done")]
+    #[error("the request was cancelled: nothing was done")]
     TakenBack,
 }
 

@@ -80,7 +80,7 @@ fn free(port: u16) -> io::Result<u16> {
 
 fn moved(what: &str, (from, to): (u16, u16), say: bool) {
     if from != to && say {
-        output::note(&format!("note: port {from} is taken: the {what} has port {to} now"));
+        output::note(&format!("note: port {from} is taken: the {what} now uses port {to}"));
     }
 }
 

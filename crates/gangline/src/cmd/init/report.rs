@@ -152,8 +152,8 @@ fn missing(done: &Done, out: &mut String) {
     if !without.is_empty() {
         let _ = write!(
             out,
-            "\nStill missing: a login for {} (see above). What is said to an agent without one is \
-             kept.\n",
+            "\nStill missing: a login for {} (see above). Messages to an agent without a \
+             login are stored.\n",
             without.join(", ")
         );
     }
@@ -206,11 +206,14 @@ fn repository(done: &Done) -> Option<String> {
     let folder = file.parent().unwrap_or(file).display();
     Some(match &done.repository {
         Repository::NotAsked => return None,
-        Repository::Made => format!("made around {folder}; the file is its first commit"),
-        Repository::Committed => format!("{folder} already is one; the change is committed"),
-        Repository::Unchanged => format!("{folder} already is one; nothing has changed"),
+        Repository::Made => format!("made in {folder}; the file is its first commit"),
+        Repository::Committed => format!("{folder} is one already; the change is committed"),
+        Repository::Unchanged => format!("{folder} is one already; nothing has changed"),
         Repository::Inside(top) => {
-            format!("none: the folder lies in that of {}, where you may commit it", top.display())
+            format!(
+                "none: the folder is in the repository {}, where you may commit the file",
+                top.display()
+            )
         }
         Repository::NoGit => "none: git is not installed".to_owned(),
         Repository::Failed(why) => format!("none: {why}"),

@@ -94,7 +94,7 @@ pub(in crate::cmd) async fn begin(
     match start(global, paths, what).await? {
         Started::Done(code) => Ok(code),
         Started::Late(hub, code) => {
-            output::note(&format!("another hub has begun: {}", hub.holder));
+            output::note(&format!("another hub has started: {}", hub.holder));
             Ok(code)
         }
     }

@@ -53,7 +53,7 @@ fn a_history_that_is_damaged_while_the_hub_runs_is_told() {
     assert_eq!(hub.terminate(), 0, "{}", hub.output());
     let up = stage.up_ends();
     assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
-    assert!(up.stderr.contains("irc.db is damaged; it is kept"), "{}", up.stderr);
+    assert!(up.stderr.contains("irc.db is damaged and was not changed"), "{}", up.stderr);
     for ending in ["", "-wal", "-shm"] {
         let file = stage.world.state().join(format!("irc.db{ending}"));
         let _ = fs::rename(&file, stage.world.path(&format!("moved{ending}")));

@@ -114,7 +114,7 @@ fn a_store_with_damaged_pages_is_named_at_once() {
     fs::write(&path, &bytes).unwrap();
     let up = stage.up_ends();
     assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
-    assert!(up.stderr.contains("gangline.db is damaged; it is kept"), "{}", up.stderr);
+    assert!(up.stderr.contains("gangline.db is damaged and was not changed"), "{}", up.stderr);
     let daemon = stage.world.run(&["--config", &stage.config, "daemon", ADA]);
     assert_eq!(daemon.code, 78, "{}", daemon.stderr);
     assert!(fs::read(&path).unwrap() == bytes, "the file is kept");
@@ -132,7 +132,7 @@ fn a_damaged_history_ends_the_hub_for_good() {
     fs::write(&path, &damaged).unwrap();
     let up = stage.up_ends();
     assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
-    assert!(up.stderr.contains("irc.db is damaged; it is kept"), "{}", up.stderr);
+    assert!(up.stderr.contains("irc.db is damaged and was not changed"), "{}", up.stderr);
     assert!(fs::read(&path).unwrap() == damaged, "the file is kept");
     let alone = stage.world.run(&["ircd"]);
     assert_eq!(alone.code, 78, "{}", alone.stderr);
@@ -146,7 +146,7 @@ fn a_damaged_history_ends_the_hub_for_good() {
     fs::remove_file(stage.world.state().join("irc.db-wal")).unwrap();
     let up = stage.up_ends();
     assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
-    assert!(up.stderr.contains("irc.db is damaged; it is kept"), "{}", up.stderr);
+    assert!(up.stderr.contains("irc.db is damaged and was not changed"), "{}", up.stderr);
     assert!(up.stderr.contains("it is empty, and was not before"), "{}", up.stderr);
     // Moved away, as the words say: a new one.
     fs::remove_file(&path).unwrap();

@@ -104,7 +104,7 @@ impl Nameless {
 fn waits(fleet: &Fleet, command: &[&str]) -> Running {
     let args = [&["--config", fleet.stage.config.as_str()], command].concat();
     let mut running = fleet.world().start(&args);
-    running.says("waiting for a hub that begins or ends");
+    running.says("waiting for a hub that is starting or stopping");
     running
 }
 

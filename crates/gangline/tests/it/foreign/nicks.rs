@@ -16,7 +16,7 @@ fn too_long(server: impl FnOnce(&Stage) -> Ircd, words: &str) -> (Stage, Ircd, R
     let server = server(&stage);
     let alice = person(&stage, "alice");
     let hub = stage.start(&[]);
-    let log = tells_its_operator(&stage, "the server does not take the nick fx-ada-lovelace");
+    let log = tells_its_operator(&stage, "the server does not accept the nick fx-ada-lovelace");
     assert!(log.contains(words) && log.contains("agents.yaml"), "{log}");
     nobody_came(&alice);
     (stage, server, hub)

@@ -59,7 +59,7 @@ fn a_nick_that_the_server_will_never_take_is_told_and_not_replaced() {
         story.server(":irc 432 * ada :Nickname too long, max. 2 characters"),
         [
             "<nick problem ada None Nickname too long, max. 2 characters>",
-            "[slow: the server does not take the nick: Nickname too long, max. 2 characters]"
+            "[slow: the server does not accept the nick: Nickname too long, max. 2 characters]"
         ]
     );
 }
