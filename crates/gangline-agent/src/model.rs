@@ -76,7 +76,7 @@ pub(crate) fn read(file: &Path) -> Option<ModelName> {
         Ok(text) => match text.trim().parse() {
             Ok(model) => Some(model),
             Err(error) => {
-                warn!(file = %file.display(), %error, "the chosen model is none");
+                warn!(file = %file.display(), %error, "the chosen model has an invalid name");
                 None
             }
         },

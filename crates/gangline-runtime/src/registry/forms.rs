@@ -157,7 +157,7 @@ fn once<'a>(members: Vec<(String, Node<'a>)>, files: &mut Files) -> Vec<(String,
         if seen.insert(key.clone()) {
             kept.push((key, node));
         } else {
-            let message = format!("{} is here twice; the last one holds", node.shown());
+            let message = format!("{} appears twice; the last one applies", node.shown());
             files.problems.push(node.problem(message));
         }
     }

@@ -179,7 +179,7 @@ impl<'a> Node<'a> {
             name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
         };
         if map.iter().any(bad) {
-            return Err(self.problem(format!("{} has a name that is none", self.shown())));
+            return Err(self.problem(format!("{} has an invalid name", self.shown())));
         }
         Ok(map)
     }

@@ -117,7 +117,7 @@ fn an_entry_of_runtimes_json_chooses_its_adapter() {
         ),
         (
             r#""x": {"bin": "x", "env": {"A=B": "c"}}"#,
-            "bad: `runtimes.x.env` has a name that is none",
+            "bad: `runtimes.x.env` has an invalid name",
         ),
         (
             r#""x": {"bin": "x", "env": {"A": 1}}"#,
@@ -298,7 +298,7 @@ fn a_bad_file_is_told_with_its_place_and_costs_nothing_else() {
         ),
         (
             "{\"default\": \"a\",\n\"default\": \"b\"}",
-            "1: `default` is here twice; the last one holds",
+            "1: `default` appears twice; the last one applies",
         ),
     ] {
         let home = Home::new(&[(OURS, text)]);

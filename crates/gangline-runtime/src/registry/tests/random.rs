@@ -54,7 +54,7 @@ fn json() -> impl Strategy<Value = String> {
 /// A project's file is somebody else's: one with a great many faults is told shortly, and soon.
 #[test]
 fn a_file_of_nothing_but_faults_is_told_shortly() {
-    for (member, told) in [("\"x\": 0", "is here twice"), ("\"aN\": 0", "not used")] {
+    for (member, told) in [("\"x\": 0", "appears twice"), ("\"aN\": 0", "not used")] {
         let home = Home::new(&[]);
         let members: Vec<String> =
             (0..60_000).map(|n| member.replace('N', &n.to_string())).collect();
