@@ -179,7 +179,7 @@ impl Hooks {
         let notice = Event::from(Notice { code: code.to_owned(), text });
         let events = new_event(&self.me, None, &notice).into_iter().collect();
         if let Err(error) = self.store.append(events).await {
-            warn!(%error, "cannot record what became of a hook");
+            warn!(%error, "cannot record the result of a hook");
         }
     }
 }

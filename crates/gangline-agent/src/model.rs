@@ -28,7 +28,7 @@ pub fn adopt(paths: &Paths, agent: &AgentName, configured: &str) {
     let old = paths.agent_dir(agent.as_str()).join(FILE);
     match fs::rename(&old, file(paths, agent, configured)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            warn!(file = %old.display(), %error, "cannot take over which model was chosen");
+            warn!(file = %old.display(), %error, "cannot move the chosen model to its new file");
         }
         _ => {}
     }

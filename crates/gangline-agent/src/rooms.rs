@@ -292,7 +292,7 @@ impl Rooms {
                 match store.move_cursor(&agent, &network, &key, cursor.as_str()).await {
                     Ok(()) => kept.push((target, cursor)),
                     Err(error) => {
-                        warn!(%error, "cannot keep how far lines were read");
+                        warn!(%error, "cannot store how far lines were read");
                         break;
                     }
                 }

@@ -138,7 +138,7 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     let swept = sweep(&settings, &store, epoch.epoch).await;
     let me = read::identity(&settings, epoch.epoch);
     if swept && let Some(error) = empty_tmp(&settings, began).await {
-        tracing::warn!(error, "the temporary folder stays as it is");
+        tracing::warn!(error, "the temporary folder was not emptied");
         notice(&store, &me, "tmp", error).await;
     }
     let rules = read::rules(&settings.agent);

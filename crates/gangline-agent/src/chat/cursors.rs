@@ -164,7 +164,7 @@ impl Chat {
         let kept = match deps.store.cursors(&deps.agent, &deps.network_id).await {
             Ok(kept) => kept,
             Err(error) => {
-                warn!(%error, "cannot read how far history was taken in");
+                warn!(%error, "cannot load how far history was read");
                 return false;
             }
         };
@@ -211,7 +211,7 @@ impl Chat {
                     let kept =
                         deps.store.move_cursor(&deps.agent, &deps.network_id, &key, taken.as_str());
                     if let Err(error) = kept.await {
-                        warn!(%error, "cannot keep how far lines were read");
+                        warn!(%error, "cannot store how far lines were read");
                         return false;
                     }
                     taken.clone()
@@ -246,7 +246,7 @@ impl Chat {
                         place.dirty = false;
                     }
                 }
-                Err(error) => return warn!(%error, "cannot keep how far history was taken in"),
+                Err(error) => return warn!(%error, "cannot store how far history was read"),
             }
         }
     }
@@ -333,7 +333,7 @@ impl Chat {
             .move_cursor(&deps.agent, &deps.network_id, target.folded(), cursor.as_str())
             .await;
         if let Err(error) = moved {
-            warn!(%error, "cannot keep how far history was taken in");
+            warn!(%error, "cannot store how far history was read");
             return self.cursors.lost(&target);
         }
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();

@@ -69,7 +69,7 @@ impl Chat {
         if self.kept.len() < KEPT_MAX {
             self.kept.push_back(line);
         } else {
-            warn!(nick = line.nick, "too many lines wait for the store: one is passed over");
+            warn!(nick = line.nick, "too many lines wait for the store: one is skipped");
         }
     }
 

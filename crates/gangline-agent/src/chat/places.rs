@@ -72,7 +72,7 @@ impl Chat {
     pub(super) fn command_all(&self, commands: Vec<LinkCommand>) {
         for command in commands {
             if !self.command(command) {
-                warn!("the link is busy: a question was not asked");
+                warn!("the link is busy: a query was not sent");
             }
         }
     }

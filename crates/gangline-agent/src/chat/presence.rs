@@ -77,7 +77,7 @@ impl Chat {
         }
         let Ok(target) = row.target.parse::<Target>() else { return false };
         let Ok(Some(asked)) = self.who_asked(row, &target).await else { return false };
-        debug!(nick = %asked.nick, "a private answer waits until its person is there again");
+        debug!(nick = %asked.nick, "a private answer waits until its recipient is online again");
         match self.addressees.is_away(self.deps.clock.monotonic(), row, asked) {
             Reach::Wait(_) | Reach::Away => true,
             Reach::Go(_) | Reach::GiveUp => false,

@@ -180,7 +180,7 @@ impl Chat {
             return;
         }
         if shown.is_none() {
-            info!("no more trouble with IRC");
+            info!("the problem with IRC is over");
         }
         self.troubles.shown.clone_from(&shown);
         self.notify_loop(Incoming::Irc(shown)).await;
@@ -202,7 +202,7 @@ impl Chat {
             payload: deps.redactor.redact(&payload),
         };
         if let Err(error) = deps.store.append(vec![event]).await {
-            warn!(%error, "cannot record a trouble with IRC");
+            warn!(%error, "cannot record a problem with IRC");
         }
     }
 }

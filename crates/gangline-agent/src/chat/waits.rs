@@ -64,7 +64,9 @@ impl Chat {
                     let told = (&[text][..], Some(waiting.message));
                     self.notify(key, waiting.place, told, None).await;
                 }
-                Some(_) => debug!(nick = waiting.nick, "told enough reasons for now"),
+                Some(_) => {
+                    debug!(nick = waiting.nick, "the limit of notices with reasons is reached")
+                }
                 None => {
                     self.mark(&waiting);
                     self.patience.goes_on(now, waiting);

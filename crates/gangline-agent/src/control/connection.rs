@@ -192,7 +192,7 @@ impl Connection {
             Event::TaskEnded(TaskEnd { how, .. }) => match how {
                 HowEnded::Finished => Ok(()),
                 HowEnded::Cancelled | HowEnded::Panicked(_) => {
-                    warn!(?how, "a request was not done to its end");
+                    warn!(?how, "a request was not completed");
                     self.refuse(None, "the daemon could not do this").await?;
                     Err(Over)
                 }

@@ -276,7 +276,7 @@ impl<'a> Watch<'a> {
             let lock = self.options.paths.agent_lock(row.agent.folded());
             let runs = || matches!(probe(&lock), Ok(Some(_)));
             if !kept && !self.strays.contains(row.agent.folded()) && runs() {
-                warn!(agent = %row.agent, "runs and is not among the agents to keep");
+                warn!(agent = %row.agent, "runs, but is not among the configured agents");
                 self.strays.insert(row.agent.folded().to_owned());
             }
         }

@@ -35,7 +35,7 @@ pub(super) fn refused(error: BindError, state: &Path) -> IrcdError {
 
 fn listener(address: SocketAddr) -> Option<u32> {
     peer::tcp_listener_uid(address).unwrap_or_else(|error| {
-        warn!(%error, "the kernel did not tell who listens on a port");
+        warn!(%error, "the kernel did not say who listens on a port");
         None
     })
 }

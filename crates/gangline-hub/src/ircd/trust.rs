@@ -100,7 +100,7 @@ impl Trust for AccountTrust {
             tracing::warn!(
                 account,
                 ?origin,
-                "an agent's password came by another way than its own"
+                "an agent's password came over another connection than the agents' socket"
             );
             return None;
         }
@@ -122,7 +122,7 @@ impl Trust for AccountTrust {
             Ok(Some(theirs)) => Origin::User(theirs),
             Ok(None) => Origin::Unknown(peer.ip()),
             Err(error) => {
-                tracing::warn!(%error, "the kernel did not tell who a peer is");
+                tracing::warn!(%error, "the kernel did not say who a peer is");
                 Origin::Unknown(peer.ip())
             }
         }

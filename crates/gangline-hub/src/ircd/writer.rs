@@ -62,7 +62,7 @@ pub(super) fn run(
 ) {
     let closed = live(&options, jobs, opened);
     if let Err(error) = lock.release() {
-        tracing::warn!(%error, "the lock of the IRC history was not given back");
+        tracing::warn!(%error, "the lock of the IRC history was not released");
     }
     if let Some(closed) = closed {
         answer(closed, ());
@@ -196,7 +196,7 @@ impl Writer {
     fn keep_noted(&mut self) {
         let noted = !self.marks.is_empty() || !self.events.is_empty();
         if noted && let Err(error) = self.append(&[]) {
-            tracing::warn!(%error, "how far people have read, and what happened, was not kept");
+            tracing::warn!(%error, "read positions and rooms' events were not stored");
         }
     }
 

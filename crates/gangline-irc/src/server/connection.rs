@@ -195,7 +195,7 @@ pub(super) async fn write(
     if whole && shared.kill.is_cancelled() {
         let last = b"ERROR :SendQ exceeded\r\n";
         if half.try_write(last).is_err() {
-            tracing::debug!("a connection was closed without a last word");
+            tracing::debug!("a connection was closed before its last line was sent");
         }
     }
     let ended = tokio::time::timeout(Duration::from_secs(1), half.shutdown()).await;

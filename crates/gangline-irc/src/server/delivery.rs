@@ -42,7 +42,7 @@ impl State {
                 }
             }
             Done::Appended(flights, Err(error)) => {
-                tracing::error!(%error, lines = flights.len(), "lines could not be kept");
+                tracing::error!(%error, lines = flights.len(), "lines could not be stored");
                 self.cannot_write(&error);
                 for flight in flights {
                     self.refuse_unkept(&flight, &error);
@@ -86,7 +86,7 @@ impl State {
             }
             Done::Kept(Ok(())) => {}
             Done::Kept(Err(error)) => {
-                tracing::error!(%error, "a nick, how far was read or what happened was not kept")
+                tracing::error!(%error, "a nick, a read position or a room's event was not stored")
             }
         }
     }

@@ -323,7 +323,7 @@ struct Noted {
 impl Noted {
     async fn keep_or_warn(self, store: &dyn HistoryStore, when: Commit) {
         if let Err(error) = self.keep(store, when).await {
-            tracing::warn!(%error, "how far was read, or what happened, was not kept");
+            tracing::warn!(%error, "a read position or a room's event was not stored");
         }
     }
 

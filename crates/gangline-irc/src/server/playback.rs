@@ -56,7 +56,7 @@ impl State {
                 self.newest = marks.newest;
                 self.marks.load(marks.marks);
             }
-            Err(error) => tracing::error!(%error, "how far people have read could not be read"),
+            Err(error) => tracing::error!(%error, "read positions could not be read"),
         }
     }
 

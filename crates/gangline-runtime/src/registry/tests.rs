@@ -115,10 +115,7 @@ fn an_entry_of_runtimes_json_chooses_its_adapter() {
             r#""x": {"bin": "x", "args": "y"}"#,
             "bad: `runtimes.x.args` must be a list of texts, not text",
         ),
-        (
-            r#""x": {"bin": "x", "env": {"A=B": "c"}}"#,
-            "bad: `runtimes.x.env` has an invalid name",
-        ),
+        (r#""x": {"bin": "x", "env": {"A=B": "c"}}"#, "bad: `runtimes.x.env` has an invalid name"),
         (
             r#""x": {"bin": "x", "env": {"A": 1}}"#,
             "bad: `runtimes.x.env` must be an object of texts, not an object",

@@ -88,7 +88,7 @@ pub(in crate::server) fn finish(
             state.tell(asker.id, line);
         }
         Err(error) => {
-            tracing::error!(%error, "a read marker was not kept");
+            tracing::error!(%error, "a read marker was not stored");
             let words = ["MARKREAD", "INTERNAL_ERROR", &target];
             let text = format!("The read timestamp could not be set: {}", error.why);
             state.fail(asker.id, &words, &text);

@@ -256,7 +256,7 @@ pub(in crate::server) fn finish(
 ) {
     let Some(asker) = asker else {
         if let Err(error) = kept {
-            tracing::error!(%error, "that an agent no longer belongs to a room was not kept");
+            tracing::error!(%error, "that an agent no longer belongs to a room was not stored");
         }
         return;
     };
@@ -282,7 +282,7 @@ pub(in crate::server) fn finish(
             tell(state, asker.id, &shown, &changed.unwrap_or_default());
         }
         Err(error) => {
-            tracing::error!(%error, "the modes of a room were not kept");
+            tracing::error!(%error, "the modes of a room were not stored");
             let words = ["MODE", "STORE_FAILED", row.channel.as_str()];
             let text = format!("The modes could not be stored and were not changed: {}", error.why);
             state.fail(asker.id, &words, &text);

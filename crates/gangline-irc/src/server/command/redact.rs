@@ -71,7 +71,7 @@ pub(in crate::server) fn found(
 type Refusal = (&'static str, String);
 
 fn failed(redaction: &Redaction, error: &HistoryError) -> Refusal {
-    tracing::error!(%error, msgid = redaction.msgid, "a line was not taken back");
+    tracing::error!(%error, msgid = redaction.msgid, "a line was not deleted");
     ("STORE_FAILED", format!("The message was not deleted: {}", error.why))
 }
 

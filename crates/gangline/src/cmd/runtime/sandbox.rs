@@ -67,7 +67,7 @@ impl Sandbox {
         run_id::sweep(|found| !ours(found), GRACE).await;
         let parent = self.folder.path().parent().map(Path::to_owned);
         if let Err(error) = self.folder.close() {
-            tracing::warn!(%error, "the doctor's folder stays behind");
+            tracing::warn!(%error, "the doctor's temporary folder was not removed");
         }
         // Only if nobody else has a folder there.
         let _ = parent.map(std::fs::remove_dir);

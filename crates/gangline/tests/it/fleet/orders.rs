@@ -143,7 +143,7 @@ fn a_daemon_that_nobody_keeps_is_told_of_and_can_be_stopped() {
     let (one, _) = text.split_once("  - nick: oak-bob").unwrap();
     std::fs::write(&fleet.stage.config, one).unwrap();
     fleet.up();
-    let told = "runs and is not among the agents to keep agent=oak-bob";
+    let told = "runs, but is not among the configured agents agent=oak-bob";
     eventually("the warning", || fleet.hub_log().contains(told).then_some(()));
     assert_eq!(fleet.pid("oak-bob"), bob);
     assert_eq!(fleet.run(&["stop", "oak-bob"]).code, 0);
