@@ -29,7 +29,7 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// So many calls may wait; more are dropped and counted.
+/// The maximum number of waiting calls; more are dropped and counted.
 pub(crate) const HOOK_QUEUE: usize = 64;
 /// How long a hook that timed out may take to exit after it is asked to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -69,7 +69,7 @@ pub(crate) struct Call {
     session: Option<String>,
     /// The payload, masked.
     json: String,
-    /// So many calls before it were dropped.
+    /// The number of dropped calls before it.
     dropped: u64,
 }
 

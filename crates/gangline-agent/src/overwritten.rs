@@ -64,7 +64,7 @@ enum There {
     /// No such file.
     Nothing,
     Text(String),
-    /// So many bytes, too many or no text.
+    /// The size in bytes of a file that is too long, or not text.
     Unshown(u64),
     /// It is not the agent's, or cannot be read.
     Elsewhere,

@@ -32,7 +32,7 @@ pub(crate) use ring::{Became, By, Order, Spoken, Wanted};
 #[cfg(test)]
 mod tests;
 
-/// So many places are kept; beyond, the one that was silent longest is forgotten.
+/// The maximum number of places; beyond it, the one that was silent longest is forgotten.
 const PLACES_MAX: usize = 1000;
 /// The most messages that are remembered because they were given before their line came.
 const GIVEN_MAX: usize = 256;

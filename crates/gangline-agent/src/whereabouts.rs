@@ -26,7 +26,7 @@ mod tests;
 
 /// The server has answered within this, or the daemon is too busy to hear it.
 const INQUIRY_WITHIN: Duration = Duration::from_secs(14);
-/// So long a line waits for the server to say whether somebody has the nick.
+/// How long a line waits for the server to say whether somebody has the nick.
 const NICK_WITHIN: Duration = Duration::from_secs(3);
 /// A queue is full.
 pub(crate) const BUSY: &str = "the daemon is busy; try again";

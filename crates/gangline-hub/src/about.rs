@@ -48,7 +48,7 @@ pub struct About {
     pub supervised: bool,
     /// Whether it was asked to end and waits for its daemons.
     pub draining: bool,
-    /// Whether every agent that shall run was ready at once.
+    /// Whether all agents that should run have been ready at the same time.
     pub ready: bool,
     /// How often it has read its configuration again since it began.
     pub loads: u64,
@@ -86,9 +86,9 @@ pub enum StandingWord {
     Waiting,
     /// It was asked to end.
     Stopping,
-    /// It shall not run.
+    /// It should not run.
     Stopped,
-    /// No restart would mend it.
+    /// No restart would fix it.
     GivenUp,
 }
 

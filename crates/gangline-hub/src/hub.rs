@@ -72,7 +72,7 @@ pub struct HubOptions {
     pub options: Vec<String>,
 }
 
-/// What a hub shall keep, as the configuration has it now.
+/// The processes that a hub should keep running, by the present configuration.
 pub struct Plan {
     /// The processes, in the order of their start.
     pub kept: Vec<Kept>,
@@ -144,7 +144,7 @@ pub struct Listening {
 pub enum Progress {
     /// IRC clients can join.
     Listening,
-    /// All agents that shall run are in their rooms, but for those that wait for a human.
+    /// All agents that should run are in their rooms, except those that wait for a human.
     Ready {
         /// They.
         agents: Vec<String>,
@@ -168,8 +168,8 @@ pub struct Left {
     pub in_turn: bool,
 }
 
-/// Runs the hub until it is signalled. `plan` tells what to keep, once the IRC address is known
-/// and again whenever the configuration shall be read again; `told` hears how far the hub is.
+/// Runs the hub until it is signalled. `plan` says what to keep running, once the IRC address is
+/// known and again after each reload of the configuration; `told` gets the hub's progress.
 ///
 /// # Errors
 /// See [`HubError`]; a hub that has started ends only when asked.

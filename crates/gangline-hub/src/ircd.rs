@@ -38,9 +38,9 @@ mod writer;
 /// Whether what is said outlives the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// `irc.db`, so many lines a target.
+    /// In `irc.db`, with this maximum of lines per target.
     OnDisk(u32),
-    /// In memory until the server stops (`--no-history`), so many lines a target.
+    /// In memory until the server stops (`--no-history`), with this maximum of lines per target.
     InMemory(usize),
 }
 

@@ -1,8 +1,8 @@
-//! The reconciler: compares what shall run with the locks that are held.
+//! The reconciler: compares the processes that should run with the locks that are held.
 //!
-//! A process that holds its lock runs, whoever started it; one that does not and shall is started,
-//! with a growing wait after each death. One that runs and shall not is asked to end, once; who
-//! asks twice wants haste. Start at [`Reconciler::look`]; one process is in `kept/slot.rs`.
+//! A process that holds its lock runs, no matter who started it. It starts a missing one, with a
+//! growing delay after each death, and asks an unwanted one to end, once; a second request
+//! interrupts its turn. Start at [`Reconciler::look`]; one process is in `kept/slot.rs`.
 
 use std::{
     fs,
@@ -37,7 +37,7 @@ const LOOKS: [Duration; 3] =
 /// Room for exits that were not looked at yet.
 const EXIT_QUEUE: usize = 256;
 
-/// One process that shall run.
+/// One process that should run.
 #[derive(Debug, Clone)]
 pub struct Kept {
     /// Its name, for people.
@@ -66,9 +66,9 @@ pub enum Standing {
     Waiting,
     /// It was asked to end and still runs.
     Stopping,
-    /// It shall not run and does not.
+    /// It should not run, and does not.
     Stopped,
-    /// It ended in a way that no restart mends, with this code.
+    /// It ended in a way that no restart fixes, with this code.
     GivenUp {
         /// The exit code.
         code: i32,
@@ -84,7 +84,7 @@ pub struct Known<'a> {
     pub agent: Option<&'a AgentName>,
     /// Where it stands.
     pub standing: Standing,
-    /// Whether it shall run.
+    /// Whether it should run.
     pub wanted: bool,
     /// What the last one that died by itself ended with; none after a signal or if unknown.
     pub code: Option<i32>,
@@ -197,8 +197,8 @@ impl Reconciler {
         }
     }
 
-    /// Takes the operator's orders; an agent without one shall run. An order that is new makes a
-    /// process that waits, or was given up, start at once.
+    /// Takes the operator's orders; an agent without one should run. After a new order, a process
+    /// that waits or was given up starts at once.
     pub fn order(&mut self, orders: &[Order]) {
         let now = self.clock.monotonic();
         for slot in &mut self.slots {
@@ -244,8 +244,8 @@ impl Reconciler {
         let _ = self.tasks.next_end().await;
     }
 
-    /// Looks at every lock once, starts what is missing and due, and asks to end what runs and
-    /// shall not.
+    /// Looks at every lock once, starts missing processes that are due, and asks unwanted ones to
+    /// end.
     pub fn look(&mut self) {
         let now = self.clock.monotonic();
         for index in 0..self.slots.len() {
@@ -292,7 +292,7 @@ impl Reconciler {
         }
     }
 
-    /// Asks the daemon of an agent to end though it shall run, so that it is started anew. Returns
+    /// Asks the daemon of an agent to end although it should run, so that it is restarted. Returns
     /// whether one ran.
     pub fn end(&mut self, agent: &AgentName) -> bool {
         let now = self.clock.monotonic();

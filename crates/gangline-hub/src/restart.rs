@@ -6,9 +6,9 @@ use std::time::Duration;
 pub const FIRST_DELAY: Duration = Duration::from_secs(1);
 /// The longest wait between two starts.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(60);
-/// A process that lived so long starts again with the first wait.
+/// A process that lived this long is restarted after the first, shortest delay.
 pub const HEALTHY_AFTER: Duration = Duration::from_secs(60);
-/// The exit code of a fault that no restart mends (R1-48).
+/// The exit code of a fault that no restart fixes (R1-48).
 pub const EXIT_CONFIG: i32 = 78;
 
 /// What to do after a process ended.
@@ -16,7 +16,7 @@ pub const EXIT_CONFIG: i32 = 78;
 pub enum After {
     /// Start it again after the wait.
     Restart(Duration),
-    /// Leave it: no restart will mend what it ended with.
+    /// Leave it: no restart fixes what it ended with.
     GiveUp(i32),
 }
 

@@ -184,7 +184,7 @@ impl Loaded {
         self.config.state.clone()
     }
 
-    /// Returns the agents that shall run.
+    /// Returns the agents that should run.
     pub(crate) fn enabled(&self) -> impl Iterator<Item = &AgentConfig> {
         self.config.agents.iter().filter(|agent| agent.enabled)
     }
@@ -213,8 +213,8 @@ impl Loaded {
         }
     }
 
-    /// Returns why agents that shall run cannot with the backend that was ordered for them. The
-    /// others are none the worse for it.
+    /// Returns why agents cannot run with the backend that was ordered for them. Other agents are
+    /// not affected.
     pub(crate) fn ordered_in_vain(&self, ordered: &Ordered) -> Vec<Failure> {
         let each = self.enabled().filter_map(|agent| {
             let name = ordered.get(&agent.nick)?;

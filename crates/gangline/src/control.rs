@@ -20,7 +20,7 @@ use crate::{
     output, show,
 };
 
-/// So long a daemon may take to say what it does; then its row has to do.
+/// How long a daemon may take to say what it does; after that its row is used.
 const STATUS_PATIENCE: Duration = Duration::from_secs(1);
 /// The token is one short line.
 const TOKEN_MAX: u64 = 4096;

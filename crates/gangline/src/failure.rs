@@ -18,7 +18,7 @@ pub(crate) enum Exit {
     Environment,
     /// The command line is wrong.
     Usage,
-    /// No restart will mend it.
+    /// No restart will fix it.
     Config,
 }
 
@@ -53,7 +53,7 @@ impl Failure {
         Self::new(Exit::Environment, error.into())
     }
 
-    /// Returns a failure that no restart mends.
+    /// Returns a failure that no restart fixes.
     pub(crate) fn config(error: impl Into<anyhow::Error>) -> Self {
         Self::new(Exit::Config, error.into())
     }
@@ -62,7 +62,7 @@ impl Failure {
         Self { exit, error, hints: Vec::new() }
     }
 
-    /// Says that no restart mends it, whosever turn it was.
+    /// Marks it as a failure that no restart fixes.
     pub(crate) fn for_good(self) -> Self {
         Self { exit: Exit::Config, ..self }
     }

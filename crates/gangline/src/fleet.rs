@@ -1,5 +1,5 @@
-//! The fleet as commands see it: which agents there are, who runs, what the hub says, and waiting
-//! until it is as it shall be. Start at [`Fleet::open`].
+//! The fleet as commands see it: which agents there are, which run, what the hub says, and waiting
+//! until the wanted state is reached. Start at [`Fleet::open`].
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -326,7 +326,7 @@ impl Member {
         })
     }
 
-    /// What no waiting mends.
+    /// A failure that waiting does not fix.
     fn failure(&self) -> Option<String> {
         let kept = self.kept.as_ref()?;
         if self.is_news() {
@@ -376,8 +376,8 @@ pub(crate) fn hub(paths: &Paths) -> Result<Option<Hub>, Failure> {
     })
 }
 
-/// Returns the hub that runs. One in its first moment soon says what it keeps, and one that was
-/// killed gives its lock back with its last thread: so long is waited, [`SETTLED`] at most.
+/// Returns the hub that runs. A new hub needs a moment to report what it keeps, and a killed one
+/// releases its lock with its last thread: waits for that, up to [`SETTLED`].
 pub(crate) async fn settled(paths: &Paths) -> Result<Option<Hub>, Failure> {
     let clock = clock::system();
     let until = clock.monotonic() + SETTLED;

@@ -14,10 +14,10 @@ pub(crate) mod ask;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Another patience, in whole seconds.
 const PATIENCE_VARIABLE: &str = "GANGLINE_VERSION_SECONDS";
-/// After so long it is said that a program is waited for.
+/// The time after which a note says which program is waited for.
 const QUIET: Duration = Duration::from_secs(2);
-/// So many are asked at once: many of these programs take a second of a processor to begin, and all
-/// together would make each other late.
+/// How many are asked at once: many of these programs take a second of processor time to start, and
+/// all together would delay each other.
 const AT_ONCE: usize = 4;
 /// What is shown of a version, in characters.
 const VERSION_MAX: usize = 60;

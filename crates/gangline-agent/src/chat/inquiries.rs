@@ -21,7 +21,7 @@ mod tests;
 pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// The most queries that wait or are open at once.
 const QUESTIONS_MAX: usize = 64;
-/// So many users or names of one answer are kept.
+/// The maximum number of users or names of one answer that are kept.
 const ROWS_MAX: usize = 5000;
 /// What the server puts before a nick for its rank in the channel.
 const RANKS: [char; 6] = ['~', '&', '@', '%', '+', '!'];

@@ -23,9 +23,9 @@ use crate::{
     rooms::{Became, By, RoomsCommand, Spoken},
 };
 
-/// So many lines that no server gives again wait for the store.
+/// The maximum number of lines that wait for the store and that no server will send again.
 const KEPT_MAX: usize = 256;
-/// So many words are known again when history brings them.
+/// The number of room words that are recognised when history brings them again.
 const WORDS_MAX: usize = 1000;
 
 /// What became of a line.

@@ -77,7 +77,7 @@ impl Chat {
         }
     }
 
-    /// So many are in the channel now.
+    /// Records how many members the channel has now.
     pub(super) fn counted(&self, channel: ChannelName, count: Option<u32>) {
         self.deps.members.send_modify(|members| match count {
             Some(count) => {
@@ -130,8 +130,8 @@ impl Chat {
         }
     }
 
-    /// The agent was told that it could not be had; the link shall not go on trying, unless the
-    /// configuration wants it there.
+    /// The agent was told that it cannot join; the link stops trying, unless the configuration
+    /// wants the agent there.
     fn own_join_failed(&mut self, channel: ChannelName) {
         if !self.deps.home.contains(&channel) {
             self.want_no_more(&channel);

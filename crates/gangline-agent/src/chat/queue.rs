@@ -13,11 +13,11 @@ use tracing::{info, warn};
 use super::{Chat, answer::place_of, decide::Handled};
 use crate::{bus::Incoming, texts};
 
-/// So many waiting messages are listed, a line each.
+/// The maximum number of waiting messages that are listed, one line each.
 const LISTED_MAX: usize = 8;
-/// So many waiting messages are counted.
+/// The maximum number of waiting messages that are counted.
 pub(super) const COUNTED_MAX: u32 = 5_000;
-/// So much of each is quoted, in bytes.
+/// How much of each is quoted, in bytes.
 const QUOTED_BYTES: usize = 60;
 
 impl Chat {

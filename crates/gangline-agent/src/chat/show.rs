@@ -23,11 +23,11 @@ use crate::{
     texts::approvals,
 };
 
-/// So many lines are shown at once in private.
+/// The number of lines per page in private.
 const PAGE: usize = 40;
-/// So many in a room, and never more there.
+/// The number of lines in a room, where there are no further pages.
 const ROOM_PAGE: usize = 20;
-/// So many people may be in the middle of something that is shown.
+/// The maximum number of people whose next page is remembered.
 const READERS_MAX: usize = 256;
 /// Before the first line in a room stands who is meant.
 const NAME_ROOM: usize = 64;

@@ -20,8 +20,8 @@ mod tests;
 const CODE: &str = "irc";
 /// The most reasons that are reported for one absence.
 const REASONS_MAX: usize = 8;
-/// So many attempts find no socket before a hub that runs is called an older one: about 10 s, far
-/// longer than a hub needs from its lock to its socket.
+/// The number of attempts without a socket after which a running hub counts as an older version:
+/// about 10 s, far longer than a hub needs from its lock to its socket.
 const SOCKETLESS: u32 = 8;
 /// A room that is full, closed after a netsplit, or joined by too many at once opens again without
 /// our doing; so may one about which the server says nothing (0).

@@ -23,7 +23,7 @@ use crate::{
     texts::{self, approvals},
 };
 
-/// So many of the last messages are looked at for the turn that ended last.
+/// How many of the last messages are searched for the turn that ended last.
 const LAST_MESSAGES: u32 = 32;
 
 const NO_TURN: &str = "there is no turn to end";

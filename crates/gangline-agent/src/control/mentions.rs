@@ -5,7 +5,7 @@ use gangline_core::name::fold;
 #[cfg(test)]
 mod tests;
 
-/// So many names of one text are looked at.
+/// The maximum number of names in one text that are checked.
 const NAMES_MAX: usize = 20;
 
 /// Returns the names behind each `@` that are not known, each once, as they are written.

@@ -112,7 +112,7 @@ pub(crate) enum Order {
 /// What a reader asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// So many lines at most.
+    /// The maximum number of lines.
     pub(crate) limit: usize,
     pub(crate) order: Order,
     /// Whose lines: everybody's, with [`By::Agent`], or others' only.
@@ -263,8 +263,8 @@ impl Ring {
         Page { lines, remaining: self.unread(), lost: std::mem::take(&mut self.lost) }
     }
 
-    /// The next so many unread lines are read. History never brings own lines again, so the place
-    /// is behind another's.
+    /// Marks the next `count` unread lines as read. History never brings own lines again, so the
+    /// place is behind another's line.
     fn pass(&mut self, count: usize) {
         let first = self.lines.len() - self.unread;
         let passed = self.lines.iter().skip(first).take(count);

@@ -9,7 +9,7 @@ use tracing::{info, warn};
 
 use crate::kept::{DRAIN_BUDGET, Reconciler, Standing};
 
-/// A daemon that is not ready after so long does not hold up the others.
+/// A daemon that is not ready after this time does not hold up the others.
 const READY_BUDGET: Duration = Duration::from_secs(120);
 
 /// The restart that is under way.

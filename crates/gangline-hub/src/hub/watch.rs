@@ -30,11 +30,11 @@ const LOOK_SOON: Duration = Duration::from_millis(250);
 
 /// Why watching ends.
 pub(super) enum Ends {
-    /// The daemons shall be drained.
+    /// Drain the daemons.
     Drain,
-    /// The daemons shall be left.
+    /// Leave the daemons running.
     Leave,
-    /// The hub cannot go on.
+    /// The hub cannot continue.
     Failed(HubError),
 }
 
@@ -103,7 +103,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Watches until the hub shall end.
+    /// Watches until the hub has to end.
     pub(super) async fn watch(
         &mut self,
         (requests, tasks): (&mut Requests, &mut TaskGroup),
@@ -153,8 +153,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes the orders, looks at every lock, and rolls those that shall start anew. A store that
-    /// cannot be read leaves everything as it was ordered before.
+    /// Takes the orders, looks at every lock, and rolls those that are to restart. If the store
+    /// cannot be read, the earlier orders stay in force.
     async fn look(&mut self) -> Vec<AgentRow> {
         match self.changes.renew() {
             Ok(true) => warn!("the socket of change notices was gone; it was made again"),
@@ -249,9 +249,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Every process that shall run holds its lock, and every agent among them said under its
-    /// present epoch that it is ready: with an IRC server of ours, since that server began, for an
-    /// adopted daemon has to come back. One that waits for a human does not hold up the others.
+    /// Returns whether every process that should run holds its lock, and every agent among them
+    /// reported ready under its present epoch: with our own IRC server, after that server's start,
+    /// since an adopted daemon must reconnect. One that waits for a human does not hold up the
+    /// others.
     fn all_ready(&self, rows: &[AgentRow]) -> bool {
         let since = if self.options.irc.is_some() { self.begun } else { UnixMicros(0) };
         let wanted = self.reconciler.known().filter(|known| known.wanted);

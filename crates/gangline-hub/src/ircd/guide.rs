@@ -15,7 +15,7 @@ use gangline_irc::server::{
 };
 use tokio::sync::watch;
 
-/// So many agents are named to somebody who called nobody.
+/// The maximum number of agents that are named to a person whose line reached nobody.
 const NAMED_MAX: usize = 10;
 
 /// Returns the lines of the message of the day.

@@ -1,4 +1,4 @@
-//! One kept process: what it shall do, where it stands, and how it is asked to end.
+//! One kept process: whether it should run, its state, and how it is asked to end.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::restart::{After, Deaths};
 /// How long a started process may take to hold its lock before it is called dead.
 const START_BUDGET: Duration = Duration::from_secs(30);
 
-/// Whether a process shall run.
+/// Whether a process should run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Want {
     Up,

@@ -44,8 +44,8 @@ pub enum BindError {
 pub struct ServerConfig {
     /// The loopback address; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// The socket for processes of this user alone, if there shall be one. The caller holds the
-    /// lock of its folder.
+    /// The socket for processes of this user alone, if wanted. The caller holds the lock of its
+    /// folder.
     pub socket: Option<PathBuf>,
     /// The server's name in the source of its own lines; no spaces.
     pub name: String,

@@ -16,9 +16,9 @@ mod tests;
 
 /// The most lines of one answer.
 pub(super) const LINES_MAX: usize = 500;
-/// So many lines are looked through at once.
+/// The number of lines that are searched at once.
 pub(super) const SEARCH_PAGE: usize = 500;
-/// So many lines are looked through in all, the newest first.
+/// The maximum number of lines that are searched, the newest first.
 const SEARCH_MAX: usize = 10_000;
 /// The bytes of `:`, ` HISTORY`, ` :` and the line end.
 const AROUND: usize = 1 + 8 + 2 + 2;
@@ -157,7 +157,7 @@ impl State {
     }
 }
 
-/// Returns a text in parts of at most so many bytes, cut between characters.
+/// Returns a text in parts of at most `room` bytes, cut between characters.
 fn parts(text: &str, room: usize) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;

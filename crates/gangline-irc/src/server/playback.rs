@@ -26,7 +26,7 @@ use crate::wire::{
 
 /// The most lines of one place that are played; those before them are counted.
 const PLAYED_MAX: usize = 100;
-/// Of a client's queue, what was missed in one place takes at most one part in so many.
+/// The lines that were missed in one place take at most one part in this many of a client's queue.
 const QUEUE_PARTS: usize = 2;
 /// Bytes of a line beside its words and names: its tags, more or less.
 const TAGS_BYTES: usize = 256;
@@ -252,8 +252,8 @@ impl State {
     }
 }
 
-/// Leaves out the oldest lines of each conversation until all of them fit into so many bytes: a
-/// client whose queue overflows is closed, and would be at each return.
+/// Leaves out the oldest lines of each conversation until all of them fit into `bytes`: a client
+/// whose queue overflows is closed, and would be closed at each return.
 fn fit(missed: &mut [Missed], bytes: usize) {
     let mut most = PLAYED_MAX;
     while most > 1 && missed.iter().flat_map(|it| &it.lines).map(size).sum::<usize>() > bytes {
@@ -335,7 +335,7 @@ fn several(line: &NewLine, target: &str, stamp: &str) -> String {
     text
 }
 
-/// Returns the bytes that are left for a text, beside so many others.
+/// Returns the bytes that are left for a text, if `taken` others are used.
 fn room(line: &NewLine, target: &str, taken: usize) -> usize {
     let names = line.source.len() + line.kind.as_str().len() + target.len();
     BODY_MAX.saturating_sub(names + taken + ": :\r\n".len() + 2).max(TEXT_MIN)

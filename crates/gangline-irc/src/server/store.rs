@@ -234,7 +234,7 @@ pub struct HistoryQuery {
     pub conversation: Conversation,
     /// Which.
     pub range: Range,
-    /// At most so many.
+    /// The maximum number.
     pub limit: usize,
 }
 
@@ -249,7 +249,7 @@ pub struct TargetsQuery {
     pub after: UnixMicros,
     /// And before this.
     pub before: UnixMicros,
-    /// At most so many, those with the oldest newest line first.
+    /// The maximum number; those with the oldest newest line come first.
     pub limit: usize,
 }
 
@@ -318,7 +318,7 @@ pub struct MissedQuery {
     pub after: i64,
     /// Up to this line.
     pub upto: i64,
-    /// At most so many lines of each conversation, the newest.
+    /// The maximum number of lines of each conversation, the newest.
     pub limit: usize,
 }
 

@@ -16,7 +16,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// The longest pause of the server's own user: a client of theirs that still has an older token
 /// must not keep them out.
 const LONGEST_OWN: Duration = Duration::from_secs(5);
-/// After so long without a wrong password all is forgotten.
+/// The time without a wrong password after which the count is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(10 * 60);
 /// The most origins that are remembered; then the one that was wrong longest ago is forgotten.
 const ORIGINS: usize = 1024;

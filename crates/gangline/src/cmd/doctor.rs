@@ -322,7 +322,7 @@ impl Site {
         }
     }
 
-    /// Returns all agents that shall run, and the backends that are installed besides.
+    /// Returns all agents that should run, and the other installed backends.
     fn everybody(&self, deep: bool) -> Picked<'_> {
         let agents: Vec<_> = self.loaded.iter().flat_map(|it| enabled(it, &self.ordered)).collect();
         let subjects = agents.iter().filter_map(|it: &AgentCheck<'_>| it.subject.as_ref().ok());

@@ -26,7 +26,7 @@ use crate::{
     who::Who,
 };
 
-/// One daemon may take so long to settle its turn, and its successor to get ready.
+/// How long one daemon may take to settle its turn and its successor to get ready.
 const EACH: Duration = Duration::from_secs(200);
 
 /// Restart agents, one after the other

@@ -27,7 +27,7 @@ use crate::{
     who::Who,
 };
 
-/// So many of a backend's own sessions are shown.
+/// The maximum number of a backend's own sessions that are shown.
 const LISTED: usize = 50;
 
 /// What is told, and printed as JSON.

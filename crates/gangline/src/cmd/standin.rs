@@ -24,7 +24,7 @@ const NEEDED_EVERY: Duration = Duration::from_secs(2);
 /// It ends after this many looks at which nobody held a lock: a hub or a daemon that was killed is
 /// started again sooner.
 const UNNEEDED_LOOKS: u32 = 5;
-/// A daemon has so long to end, its kill policy included.
+/// How long a daemon may take to end, its kill policy included.
 const OUTLIVE_MAX: Duration = Duration::from_secs(40);
 
 /// Run the stand-in model: a scripted server, for demos and tests

@@ -16,7 +16,7 @@ use crate::{
     who::Who,
 };
 
-/// So many messages that wait are named.
+/// The maximum number of waiting messages that are named.
 const QUEUE_MAX: u32 = 5;
 
 /// Show one agent, or all

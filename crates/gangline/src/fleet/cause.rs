@@ -12,7 +12,7 @@ use gangline_os::{paths::Paths, proc::has_variable};
 #[cfg(test)]
 mod tests;
 
-/// An error is looked for at the end of a log, in so many bytes.
+/// How many bytes at the end of a log are searched for an error.
 const LOG_TAIL: u64 = 16 * 1024;
 /// The words around the name of a variable that is missing.
 const UNSET: (&str, &str) = ("the variable ", " is not set");

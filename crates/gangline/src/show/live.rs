@@ -100,7 +100,7 @@ fn input_of(input: &serde_json::Value) -> String {
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the lines with so many spaces before each.
+/// Returns the lines with `by` spaces before each.
 fn indented(text: &str, by: usize) -> String {
     let pad = " ".repeat(by);
     let padded = text.lines().map(|line| match line {

@@ -23,7 +23,7 @@ impl Cell {
         self.text.chars().count()
     }
 
-    /// Cuts its text to so many columns.
+    /// Cuts its text to `width` columns.
     pub(crate) fn cut(&mut self, width: usize) {
         if self.width() > width {
             self.text = self.text.chars().take(width.saturating_sub(1)).chain(['…']).collect();

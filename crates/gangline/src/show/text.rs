@@ -65,7 +65,7 @@ pub(crate) fn lines(text: &str) -> String {
     out
 }
 
-/// Returns at most so many characters of a text, with a mark if there were more.
+/// Returns at most `most` characters of a text, with a mark if there were more.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

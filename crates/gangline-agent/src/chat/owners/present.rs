@@ -16,7 +16,7 @@ use crate::chat::{
     inquiries::{Answer, Inquiry, Question, Unanswered},
 };
 
-/// So long an answer of the server counts.
+/// How long an answer of the server is valid.
 pub(super) const KNOWN_FOR: Duration = Duration::from_secs(20);
 /// The most rooms that the server is asked about.
 const ROOMS_MAX: usize = 8;

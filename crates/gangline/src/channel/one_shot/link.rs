@@ -20,10 +20,10 @@ use crate::show::text::one_line;
 
 /// The name it gives for itself.
 const REALNAME: &str = "gangline channel";
-/// What it asks the server for, one by one: a server that knows one of them shall give that.
+/// The capabilities to request, one by one, so that a server grants those that it knows.
 const CAPS: [&str; 4] = ["server-time", "message-tags", "batch", "draft/chathistory"];
 
-/// So many lines are read behind a connection that is gone.
+/// The maximum number of lines that are read after the connection is gone.
 const LAST_LINES: usize = 64;
 
 /// Why the server did not tell.

@@ -31,7 +31,7 @@ pub(super) fn wire(groups: &[Group]) -> Vec<Line<'_>> {
         .collect()
 }
 
-/// Returns the groups for people, for a terminal of so many columns; none = lines are not broken.
+/// Returns the groups for people, for a terminal of `columns`; none = lines are not broken.
 pub(super) fn text(groups: &[Group], columns: Option<usize>) -> String {
     let widest = groups.iter().flat_map(|group| &group.checks).map(|it| it.check.chars().count());
     let width = widest.max().unwrap_or(0);

@@ -39,7 +39,7 @@ pub(super) struct Subject {
     pub(super) folder: PathBuf,
 }
 
-/// Where a file that shall be run is.
+/// Where a file to run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// There.
@@ -51,7 +51,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Returns the file, or why there is none to be run.
+    /// Returns the file, or why it cannot be run.
     pub(super) fn file(self) -> Result<PathBuf, String> {
         match self {
             Self::At(file) => Ok(file),
@@ -145,7 +145,7 @@ impl Subject {
     }
 }
 
-/// Looks for a file that shall be run, as a start in `folder` would.
+/// Looks for a file to run, as a start in `folder` would.
 pub(super) fn locate(name: &str, path: &str, folder: &Path) -> Place {
     if name.is_empty() {
         return Place::Not("no program is named".to_owned());

@@ -319,8 +319,8 @@ async fn finish(
     Ok(ready)
 }
 
-/// Waits until every agent that shall run is ready, says how far each is, and returns the exit
-/// code. `gone` tells why waiting is of no use.
+/// Waits until every agent that should run is ready, shows the progress of each, and returns the
+/// exit code. `gone` says why waiting is useless.
 async fn until_ready(
     fleet: &Fleet,
     patience: Duration,
