@@ -162,7 +162,7 @@ enum Event {
     Stop,
 }
 
-/// Waits for `wait` by this clock, or for ever if there is none. Cancel-safe.
+/// Waits for `wait` by this clock, or forever without one. Cancel-safe.
 async fn after(clock: &SharedClock, wait: Option<Duration>) {
     match wait {
         Some(wait) => clock::sleep(clock, wait).await,

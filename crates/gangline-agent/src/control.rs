@@ -132,7 +132,7 @@ fn may_come(stream: &UnixStream) -> bool {
     }
 }
 
-/// Makes room if there is none: the connection that has been silent longest is closed.
+/// Makes room if needed, by closing the connection that has been silent longest.
 /// Returns false if all are busy; then the newcomer is refused.
 fn has_place(table: &mut HashMap<String, Entry>, newcomer: &UnixStream) -> bool {
     if table.len() < CONNECTIONS_MAX {

@@ -112,7 +112,7 @@ enum State {
     Failed,
 }
 
-/// What became of one write.
+/// The result of one write.
 #[derive(Default)]
 struct Wrote {
     /// To be written again, first of all, and why.

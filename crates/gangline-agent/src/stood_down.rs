@@ -19,7 +19,7 @@ pub(crate) struct StoodDown {
 }
 
 impl StoodDown {
-    /// Reads the agent's rooms; without a readable file there are none.
+    /// Reads the agent's rooms; without a readable file the set is empty.
     pub(crate) fn read(paths: &Paths, agent: &AgentName) -> Self {
         let file = paths.agent_dir(agent.as_str()).join(FILE);
         let rooms = match fsio::read_text_capped(&file, MOST) {

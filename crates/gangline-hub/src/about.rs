@@ -65,7 +65,7 @@ pub struct About {
 pub struct KeptProcess {
     /// Where it stands.
     pub standing: StandingWord,
-    /// The exit code of its last death, if it died by itself.
+    /// The exit code of its last death, if nobody asked it to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
     /// Whether the configuration has changed since it was started.

@@ -41,7 +41,7 @@ pub fn socket_mark(state: &Path, agent: &str) -> PathBuf {
     state.join("agents").join(agent).join("irc.by-socket")
 }
 
-/// Returns the secret in the file; makes one first if there is none.
+/// Returns the secret in the file; makes one first if the file does not exist.
 ///
 /// # Errors
 /// When the file can be neither read nor made.

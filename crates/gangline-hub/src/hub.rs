@@ -54,7 +54,7 @@ pub struct HubOptions {
     pub clock: SharedClock,
     /// The server's and network's name.
     pub name: String,
-    /// Where the embedded IRC server listens; none = there is none.
+    /// Where the embedded IRC server listens; none = there is no embedded server.
     pub irc: Option<SocketAddr>,
     /// Where agents find IRC when there is no embedded server.
     pub irc_elsewhere: String,

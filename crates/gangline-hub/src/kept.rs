@@ -104,7 +104,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Returns the stamp of a file as it is now; none if there is none that can be looked at.
+    /// Returns the file's current stamp; none if it cannot be read.
     #[must_use]
     pub fn of(file: &Path) -> Option<Self> {
         let data = fs::metadata(file).ok()?;

@@ -55,7 +55,7 @@ struct Asked {
     place: Overrides,
 }
 
-/// `gangline channel` by itself: its part of the command line and nothing else.
+/// `gangline channel` alone: only its part of the command line.
 #[derive(Debug, Parser)]
 #[command(name = "gangline channel", bin_name = "gangline channel", version)]
 #[command(about = "Send and read messages as an agent", max_term_width = 100)]

@@ -133,7 +133,7 @@ impl Command {
         matches!(self, Self::Demo(_) | Self::Up(_) | Self::Daemon(_))
     }
 
-    /// Returns how much the process tells of its life on standard error.
+    /// Returns how much the process logs to standard error.
     pub(crate) fn voice(&self) -> Voice {
         match self {
             Self::Up(up) if !up.detach => Voice::Talkative,

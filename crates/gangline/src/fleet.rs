@@ -426,7 +426,7 @@ fn probe(path: PathBuf) -> Result<Option<Holder>, Failure> {
     })
 }
 
-/// Sends a signal to whoever holds a lock; one that has ended meanwhile is no failure.
+/// Sends a signal to the holder of a lock. A holder that has ended meanwhile is not a failure.
 pub(crate) fn signal(holder: &Holder, signal: Signal) -> Result<(), Failure> {
     let (Some(pid), Some(start)) = (holder.pid, holder.start_time) else { return Ok(()) };
     proc::signal_exact(pid, start, signal)

@@ -39,7 +39,7 @@ pub(crate) struct McpArgs {
     connect: Option<PathBuf>,
 }
 
-/// `gangline mcp` by itself.
+/// `gangline mcp` alone.
 #[derive(Debug, Parser)]
 #[command(name = "gangline mcp", bin_name = "gangline mcp", version)]
 #[command(about = ABOUT, long_about = LONG, max_term_width = 100)]

@@ -113,7 +113,7 @@ impl AgentLoop {
         }
     }
 
-    /// Takes what the journal tells of a record.
+    /// Takes the journal's reply about a record.
     pub(super) fn written(&mut self, reply: Reply) {
         match reply {
             Reply::Taken { turn, attempts, gone } => self.taken(turn, &attempts, gone),

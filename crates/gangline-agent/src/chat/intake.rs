@@ -28,7 +28,7 @@ const KEPT_MAX: usize = 256;
 /// The number of room words that are recognised when history brings them again.
 const WORDS_MAX: usize = 1000;
 
-/// What became of a line.
+/// The outcome of taking in a line.
 pub(super) enum Taken {
     /// It is in the store as this message, or nothing for it.
     Done(Option<MessageId>),

@@ -32,7 +32,7 @@ const NOT_YOUR_TURN: &str = "only an owner may end this turn, since others asked
 /// The agent's approvals, as far as a line that looks like a decision may be meant for them.
 struct Lately {
     open: Vec<ApprovalNumber>,
-    /// What became of the one that was closed last, within [`LATELY`].
+    /// The outcome of the one that was closed last, within [`LATELY`].
     ended: Option<String>,
 }
 

@@ -63,7 +63,7 @@ pub(crate) enum Exit {
     Theirs { code: i32 },
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It is in the queue, or waits in front of it in order.

@@ -86,7 +86,7 @@ pub(crate) fn unknown(number: ApprovalNumber) -> String {
     format!("I have no open approval {number}; `status` shows what I wait for")
 }
 
-/// Tells somebody who comes too late what became of it.
+/// Tells a person who decides too late how the approval was closed.
 pub(crate) fn closed(row: &ApprovalRow) -> String {
     let number = row.number;
     match row.state {

@@ -78,7 +78,7 @@ impl Look {
         found
     }
 
-    /// Ends a look early and waits for its end; there is none after it.
+    /// Ends a look early and waits for its end; no other begins after it.
     pub(super) async fn stop(&self) {
         {
             let mut state = self.lock();

@@ -243,7 +243,7 @@ impl Writer {
     }
 }
 
-/// Says what went wrong in the words of whoever must help.
+/// Says what went wrong in words for the person who must fix it.
 fn failed(error: &rusqlite::Error) -> HistoryError {
     tracing::error!(%error, "the IRC history failed");
     let is_damaged = matches!(

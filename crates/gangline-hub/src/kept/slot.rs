@@ -230,8 +230,8 @@ impl Slot {
         }
     }
 
-    /// Asks what runs to end: once, then in haste if that is wanted, and kills it when it takes too
-    /// long.
+    /// Asks the process to end: once, then again to interrupt its turn if that is wanted. Kills it
+    /// if it takes too long.
     pub(super) fn ask_to_end(&mut self, now: Duration) {
         match self.asked {
             None => {

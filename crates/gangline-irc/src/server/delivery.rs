@@ -26,7 +26,7 @@ enum Whose {
     Party(Party),
     /// That of whoever its target's nick reaches.
     ByNick,
-    /// Nobody's any more.
+    /// It no longer belongs to anybody.
     Nobody,
 }
 

@@ -78,7 +78,7 @@ impl Framer {
     }
 }
 
-/// Returns the tag section of a line, or nothing if there is none or it is too long itself.
+/// Returns the tag section of a line, or nothing if it is absent or too long itself.
 fn tags_of(line: &[u8]) -> Vec<u8> {
     let end = line.iter().position(|byte| *byte == b' ').map_or(line.len(), |at| at + 1);
     match line.first() {

@@ -80,7 +80,7 @@ impl State {
         is_http
     }
 
-    /// Counts an answer of the store and goes on with its asker.
+    /// Counts an answer of the store and continues its client's work.
     pub(super) fn landed(&mut self, asker: Asker) {
         drop(asker.credit);
         let Some(client) = self.client_mut(asker.id) else { return };

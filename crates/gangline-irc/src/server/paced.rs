@@ -15,7 +15,7 @@ use super::{
 const AT_ONCE: usize = 64;
 /// Bytes in a reader's queue from which on a list waits.
 pub(super) const FILL: usize = 64 * 1024;
-/// Bytes in a reader's queue below which it goes on.
+/// The number of bytes in a reader's queue below which sending continues.
 pub(super) const LOW: usize = FILL / 2;
 /// Bytes in a client's queue from which on its next request waits.
 const HOLD: usize = 4 * FILL;

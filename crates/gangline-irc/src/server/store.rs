@@ -162,7 +162,7 @@ pub struct StoredLine {
     pub line: Arc<NewLine>,
 }
 
-/// What became of one line of a batch.
+/// The outcome of one line of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Appended {
     /// It is kept, durably.

@@ -1,4 +1,4 @@
-//! The store does not work: owners who are here are told, whoever's line it was.
+//! The store does not work: owners who are online are told, no matter whose line it was.
 
 use std::time::Duration;
 

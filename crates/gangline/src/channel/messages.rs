@@ -105,7 +105,7 @@ fn read(channel: &Target, data: &ReadData) -> Printed {
     Printed { text, notes }
 }
 
-/// Returns a heading with one line for each, or another line if there are none.
+/// Returns a heading with one line for each, or another line if the list is empty.
 fn listed(some: &str, none: &str, names: &[String]) -> String {
     if names.is_empty() {
         return none.to_owned();
@@ -210,7 +210,7 @@ pub(super) fn lost(nick: &AgentName, error: AskError) -> Failure {
     }
 }
 
-/// Returns the failure of what only a daemon can do, when there is none.
+/// Returns the failure of a command that needs a daemon while none runs.
 pub(super) fn unreachable(nick: &AgentName, error: &Unreachable) -> Failure {
     Failure::user(format!("cannot reach agent daemon for {nick}: {}", chain(error)))
         .hint(format!("check the agent is running: gangline status {nick}"))

@@ -1,4 +1,4 @@
-//! Whose daemon is spoken to, where it listens, and what proves who speaks.
+//! Which daemon is used, where it listens, and what proves who the caller is.
 
 use std::{
     ffi::OsString,

@@ -32,7 +32,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 struct Show {
     json: bool,
     zone: TimeZone,
-    /// The last event that was shown: a reconnection goes on behind it.
+    /// The last event that was shown: a new connection continues after it.
     cursor: Option<String>,
 }
 

@@ -107,7 +107,7 @@ fn ruling(args: &Decide, decision: Decision) -> Ruling {
     }
 }
 
-/// Returns who speaks on the command line: whoever can write the state folder is its owner.
+/// Returns the principal at the command line: a user who can write the state folder is its owner.
 pub(super) fn owner() -> Principal {
     Principal { account: OWNER.to_owned(), tier: Tier::Owner }
 }

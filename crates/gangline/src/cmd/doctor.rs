@@ -429,7 +429,7 @@ impl Site {
     }
 }
 
-/// Returns what can be said of a backend by itself.
+/// Returns the checks of a backend alone.
 fn backend(subject: &Subject, version: Option<&Version>, asked: Asked, hub: &Hub) -> Group {
     let found = &subject.found;
     let title = match &found.source {

@@ -99,7 +99,7 @@ fn named(hub: &Hub) -> Result<(), Failure> {
     if hub.holder.pid.is_some() { Ok(()) } else { Err(fleet::mute(hub)) }
 }
 
-/// The end of everything, as it goes on.
+/// The progress of stopping everything.
 struct Ending<'a> {
     fleet: &'a Fleet,
     signals: Signals,
@@ -176,7 +176,7 @@ impl Ending<'_> {
         Ok(of.map(|member| (member.name.clone(), gone(&member))).collect())
     }
 
-    /// Ctrl-C while it goes on.
+    /// Handles Ctrl-C meanwhile.
     async fn again(&mut self, names: &[AgentName], hub: Option<&Hub>) -> Result<(), Failure> {
         self.asked += 1;
         let signal = match self.asked {

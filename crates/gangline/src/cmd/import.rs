@@ -254,7 +254,7 @@ fn summary<'a>(
     }
 }
 
-/// Returns what became of each file and key.
+/// Returns the report on each file and key.
 fn report(import: &Import, warnings: &[String]) -> String {
     let mut out = String::new();
     for path in &import.read {

@@ -160,7 +160,7 @@ async fn settled(
     }
 }
 
-/// Says, once for each, what somebody has to decide before the message goes on.
+/// Reports, once for each, the approvals that the message waits for.
 async fn report_approvals(
     store: &Store,
     row: &MessageRow,

@@ -1,4 +1,4 @@
-//! `gangline release`: what is held goes on, with as many turns again.
+//! `gangline release`: held messages continue, and their request gets as many turns again.
 
 use gangline_core::{MessageId, cause::TURNS_PER_CAUSE};
 use gangline_os::{change_notice, paths::Paths};

@@ -1,4 +1,4 @@
-//! `gangline resume`: a paused or parked agent goes on.
+//! `gangline resume`: a paused or parked agent continues.
 
 use super::pause;
 use crate::{

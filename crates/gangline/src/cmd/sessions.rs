@@ -52,7 +52,7 @@ struct Known {
     session: String,
     began_at: String,
     used_at: String,
-    /// The backend goes on with it.
+    /// The backend continues this one.
     current: bool,
 }
 

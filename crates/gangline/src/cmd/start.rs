@@ -1,4 +1,4 @@
-//! `gangline start`: agents that were stopped run again, with a hub if there is none (R1-44).
+//! `gangline start`: starts stopped agents, and a hub if none runs (R1-44).
 
 use std::{cell::RefCell, collections::BTreeMap, time::Duration};
 

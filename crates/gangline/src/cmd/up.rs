@@ -257,7 +257,7 @@ fn names(names: &[String]) -> String {
     if names.is_empty() { "no agents".to_owned() } else { names.join(", ") }
 }
 
-/// Returns what is said of agents that cannot answer; nothing if there are none.
+/// Returns the text about agents that cannot answer; nothing without such agents.
 fn not_ready(failed: &[String]) -> String {
     match failed {
         [] => String::new(),
@@ -265,7 +265,7 @@ fn not_ready(failed: &[String]) -> String {
     }
 }
 
-/// Returns what is said of agents that an operator has stopped; nothing if there are none.
+/// Returns the text about agents that an operator has stopped; nothing without such agents.
 fn still_stopped(stopped: &[String]) -> String {
     match stopped {
         [] => String::new(),

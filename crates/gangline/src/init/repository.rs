@@ -1,5 +1,5 @@
-//! The git repository around a configuration: made if there is none, left alone if it is
-//! somebody's.
+//! The git repository around a configuration: made if it does not exist, left alone if it is
+//! somebody else's.
 
 use std::{
     ffi::OsString,
@@ -26,7 +26,7 @@ const QUIETLY: [&str; 6] = [
     "maintenance.auto=false",
 ];
 
-/// What became of the repository.
+/// The state of the repository afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Repository {
     /// Nobody asked for one.

@@ -41,7 +41,7 @@ mod tests;
 const NICK: &str = "GANGLINE_NICK";
 const CULTURES_NICK: &str = "CULTURE_NICK";
 const TOKEN: &str = "GANGLINE_TOKEN";
-/// What is told of a call of which how it ended is not known.
+/// The error of a call whose outcome is unknown.
 const BROKEN: &str = "the call broke off; its effect may have happened";
 /// How many lines `read` gives when none are asked for, and at most.
 const LINES: u64 = gangline_api::ipc::READ_LIMIT as u64;

@@ -151,7 +151,7 @@ fn waits(agent: &AgentStatus, waiting: &WaitingFor, now: UnixMicros) -> String {
     }
 }
 
-/// Returns what is said of messages that are held, and what lets them go on.
+/// Returns the text about held messages and the commands that let them continue.
 pub(crate) fn held(waiting: &WaitingFor) -> Option<String> {
     let WaitingFor::Release { cause, messages, why } = waiting else { return None };
     let are = if *messages == 1 { "message is" } else { "messages are" };

@@ -160,7 +160,7 @@ fn approval(row: &ApprovalRow) -> Vec<Step> {
     steps
 }
 
-/// One line said: when it was committed, and what became of it.
+/// One line that was sent: when it was committed, and its delivery.
 fn line(row: &OutboxRow, message: MessageId) -> Vec<Step> {
     let part =
         if row.parts > 1 { format!(" {}/{}", row.part + 1, row.parts) } else { String::new() };

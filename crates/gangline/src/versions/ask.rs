@@ -28,7 +28,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Returns whether it ended by itself with code 0.
+    /// Returns whether it exited with code 0.
     pub(crate) fn well(&self) -> bool {
         self.exit.is_some_and(Exit::success)
     }

@@ -104,7 +104,7 @@ pub(super) fn text<'a>(state: &'a State, channel: &str) -> &'a str {
     set.or(state.config.topic.as_deref()).unwrap_or_default()
 }
 
-/// Shows a topic, or that there is none.
+/// Shows a topic, or that none is set.
 pub(super) fn show(state: &mut State, id: ClientId, name: &str) {
     let Some(channel) = state.channel(name) else { return };
     let (shown, since) = (channel.name.to_string(), channel.created_at);

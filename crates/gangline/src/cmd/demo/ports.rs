@@ -56,7 +56,7 @@ fn read(file: &Path) -> Option<Ports> {
     serde_json::from_str(&text).ok()
 }
 
-/// Returns the wanted port if it is free, else a free one that is none of `others`.
+/// Returns the wanted port if it is free, else a free one that is not in `others`.
 fn pick(wanted: Option<u16>, others: &[u16]) -> Result<u16, Failure> {
     if let Some(port) = wanted.filter(|port| *port != 0 && !others.contains(port))
         && free(port).is_ok()

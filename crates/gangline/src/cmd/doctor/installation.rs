@@ -175,7 +175,7 @@ fn folder(name: &str, path: &Path, what: &str, other: &str) -> Check {
     Check::ok(name, shown.to_string())
 }
 
-/// A folder that is not there is made by whoever needs it, if it can be.
+/// Checks a missing folder: the first process that needs it makes it, if it can.
 fn absent(name: &str, path: &Path, what: &str, other: &str) -> Check {
     let shown = path.display();
     let above = path.ancestors().skip(1).find(|it| it.exists());
@@ -226,7 +226,7 @@ fn store_remedy(error: &OpenError) -> &'static str {
     }
 }
 
-/// Looks at the chat server's history, without changing it. Nothing, where there is none.
+/// Checks the chat server's history without changing it. Returns nothing if there is no history.
 pub(super) fn history(paths: &Paths) -> Option<Check> {
     const NAME: &str = "history";
     let path = paths.state.join("irc.db");

@@ -200,7 +200,7 @@ fn files(done: &Done, out: &mut String) {
     }
 }
 
-/// Returns what became of the repository; none if nobody asked for one.
+/// Returns the line about the repository; none if nobody asked for one.
 fn repository(done: &Done) -> Option<String> {
     let file = &done.site.paths.config_file;
     let folder = file.parent().unwrap_or(file).display();

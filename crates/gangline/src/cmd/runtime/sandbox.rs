@@ -185,7 +185,7 @@ fn probes(tools: &ToolServer, bridge: &[String]) -> Vec<McpProbe> {
 /// The tool that gives back what it is given.
 const ECHO: &str = "echo";
 
-/// The tools of an MCP server that is none of the daemon's.
+/// The tools of an MCP server other than the daemon's.
 struct Echo;
 
 #[async_trait]
