@@ -104,7 +104,7 @@ fn bridge(socket: &Path) -> Result<(), Failure> {
     let daemon = dial::dial(socket, CONNECT).map_err(|error| {
         Failure::environment(error)
             .doing("cannot reach the agent's daemon")
-            .hint("its socket lives as long as the session that it was made for")
+            .hint("its socket exists only while its session runs")
     })?;
     join(&daemon)
 }

@@ -21,7 +21,7 @@ const DELETED: &[u8] = b" (deleted)";
 /// Returns the path by which this program was called, links in it kept, so that what an upgrade
 /// puts there is what is started next.
 pub(crate) fn path() -> Result<PathBuf, Failure> {
-    let lost = |error| Failure::environment(error).doing("cannot tell where this program lies");
+    let lost = |error| Failure::environment(error).doing("cannot find the path of this program");
     let running = std::env::current_exe().map_err(lost)?;
     let called = std::env::args_os().next().map(PathBuf::from).and_then(|name| called(&name));
     // The kernel's link leads to the file itself, whatever has its name now.

@@ -168,7 +168,7 @@ pub(super) fn refused(
         {
             failure.hint(format!(
                 "`gangline channel list --agent {nick}` shows where it is; `gangline channel join \
-                 {channel} --agent {nick}` lets it in"
+                 {channel} --agent {nick}` makes it join"
             ))
         }
         _ => failure,

@@ -138,7 +138,7 @@ pub(super) fn answer_as(
         | Command::Shutdown
         | Command::SetDirectory { .. }
         | Command::Subscribe { .. } => {
-            Ok(Response::failed(None, "only the agent's daemon can tell"))
+            Ok(Response::failed(None, "only the agent's daemon knows this"))
         }
     };
     link.quit();

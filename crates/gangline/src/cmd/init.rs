@@ -156,7 +156,7 @@ fn site(global: &Global, args: &Args) -> Result<Site, Failure> {
     };
     paths.config_file = plain(&paths.config_file);
     let here = std::env::current_dir()
-        .map_err(|error| Failure::environment(error).doing("cannot tell which folder this is"))?;
+        .map_err(|error| Failure::environment(error).doing("cannot find the current folder"))?;
     let directory = utf8(&here)?;
     let state = global.state.as_ref().map(|_| utf8(&paths.state)).transpose()?;
     Ok(Site { paths, directory, state })

@@ -112,7 +112,7 @@ struct Backend {
 /// Nothing is kept that would have no effect.
 fn cannot(agent: &AgentName) -> Failure {
     let failure = Failure::user(format!(
-        "it is not known how to set the model of {agent}'s \
+        "Gangline does not know how to set the model of {agent}'s \
          program"
     ));
     failure.hint("set it in the program (`gangline attach --write`) or in its own settings").hint(
@@ -141,7 +141,7 @@ async fn backend(store: &Store, paths: &Paths, facts: &Facts) -> Result<Backend,
         Some(Backend { owner, configured: None, fixed: false })
     };
     driven.or_else(last).ok_or_else(|| {
-        Failure::user(format!("the backend of {} is not known", facts.nick))
+        Failure::user(format!("the backend of {} is unknown", facts.nick))
             .hint("it is not in the configuration, or that has faults: run `gangline config check`")
     })
 }

@@ -123,7 +123,7 @@ fn older(about: &About, embedded: bool) -> Option<String> {
 /// Returns one line about the hub; `None` = none runs, `Some(None)` = it says nothing yet.
 fn hub(about: Option<Option<&About>>, starts: &str, now: UnixMicros) -> String {
     let Some(about) = about else { return format!("no hub runs: `{starts}` starts one") };
-    let Some(about) = about else { return "a hub starts".to_owned() };
+    let Some(about) = about else { return "a hub is starting".to_owned() };
     let up = parse_rfc3339(&about.since)
         .map_or_else(String::new, |at| format!(", up {}", show::text::age(now.since(at))));
     let old = if program::was_replaced(about.pid) == Some(true) { " old" } else { "" };

@@ -116,7 +116,7 @@ fn folder(args: &ServiceInstall) -> Result<PathBuf, Failure> {
     let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
     config.map(|config| config.join("systemd/user")).ok_or_else(|| {
         Failure::environment(anyhow::anyhow!("neither XDG_CONFIG_HOME nor HOME is set"))
-            .doing("cannot tell where the units of this user lie")
+            .doing("cannot find the folder of this user's units")
     })
 }
 

@@ -121,7 +121,7 @@ async fn free(lock: &Path) {
         }
     };
     if tokio::time::timeout(OUTLIVE_MAX, held).await.is_err() {
-        tracing::warn!(lock = %lock.display(), "still held: ends nevertheless");
+        tracing::warn!(lock = %lock.display(), "still held: ending anyway");
     }
 }
 

@@ -109,7 +109,7 @@ impl Outside {
             NICK if !named && given(TOKEN).is_some() => Some(nick.as_str().into()),
             other => env(other),
         };
-        let no_such = || Failure::user(format!("cannot tell where the daemon of {nick} listens"));
+        let no_such = || Failure::user(format!("cannot find the socket of the daemon of {nick}"));
         let reach = Reach::find(&named, Some(nick), LegacyTmp::No)?.ok_or_else(no_such)?;
         let run_id = given(RUN_ID).and_then(|run_id| run_id.to_str()?.parse::<RunId>().ok());
         let who = match (&reach.token, run_id) {

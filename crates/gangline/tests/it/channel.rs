@@ -269,7 +269,7 @@ fn what_the_daemon_refuses_is_told_and_counts() {
         ran.stderr,
         "error: part #ops failed: Not joined to #ops\n\
          hint: `gangline channel list --agent oak-ada` shows where it is; `gangline channel join \
-         #ops --agent oak-ada` lets it in\n"
+         #ops --agent oak-ada` makes it join\n"
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     let (ran, _) = asked(&world, &["channel", "part", "ops", "--json"], refused);

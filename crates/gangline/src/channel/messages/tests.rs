@@ -136,7 +136,7 @@ fn what_was_refused_is_told_with_a_hint() {
     assert_eq!(
         failure.text(),
         "error: part #x failed: Not joined to #x\nhint: `gangline channel list --agent oak-ada` \
-         shows where it is; `gangline channel join #x --agent oak-ada` lets it in\n"
+         shows where it is; `gangline channel join #x --agent oak-ada` makes it join\n"
     );
     let absent = failed(&no_such_channel(&"#x".parse().unwrap()));
     let failure = refused("message", &say().command().unwrap(), &absent, &nick);

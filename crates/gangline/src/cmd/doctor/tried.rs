@@ -102,8 +102,8 @@ impl Round {
 
 /// Returns how a subject has to be spoken to, or why nobody knows.
 fn dialect_of(subject: &Subject) -> Result<&'static Dialect, &'static str> {
-    const UNKNOWN: &str = "it is not known how to give it a model's address: name its variables in \
-                           the agent, `model_env: {base_url: NAME, key: NAME}`";
+    const UNKNOWN: &str = "Gangline cannot pass it a model's address: name its variables in the \
+                           agent, `model_env: {base_url: NAME, key: NAME}`";
     const TERMINAL: &str = "a terminal program, whose screen the tests do not know";
     let owner = subject.words.first().and_then(|program| known::owner(program));
     if subject.on_screen() {

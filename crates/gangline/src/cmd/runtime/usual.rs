@@ -26,7 +26,7 @@ pub(super) fn run(name: &str) -> Result<u8, Failure> {
     }
     let Some(file) = registry.places().ours.clone() else {
         return Err(Failure::environment(anyhow::anyhow!(
-            "cannot tell where runtimes.json is: neither XDG_CONFIG_HOME nor HOME is set"
+            "cannot find runtimes.json: neither XDG_CONFIG_HOME nor HOME is set"
         )));
     };
     let text = match fsio::read_text_capped(&file, LARGEST) {

@@ -71,7 +71,7 @@ impl Planner {
         let moved = self.state_is_configured && self.present.state() != loaded.state();
         let place = |server: &Server| (server.name.clone(), server.host.clone(), server.port);
         if place(&old.server) != place(&new.server) || old.network != new.network || moved {
-            let what = "`server` (but for `guests` and `rooms`), `network` and `state` take \
+            let what = "`server` (except `guests` and `rooms`), `network` and `state` take \
                         effect when the hub starts again";
             tracing::warn!(what, "not all of the new configuration is used");
         }

@@ -119,7 +119,7 @@ fn a_model_is_not_chosen_where_nothing_says_how() {
     fleet.up();
     let ran = fleet.run(&["model", "oak-lee", "opus"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    let said = "error: it is not known how to set the model of oak-lee's program\n";
+    let said = "error: Gangline does not know how to set the model of oak-lee's program\n";
     assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
     assert!(ran.stderr.contains("`screen: {model: [--model, \"{model}\"]}`"), "{}", ran.stderr);
     let mut owner = fleet.stage.owner("boss");

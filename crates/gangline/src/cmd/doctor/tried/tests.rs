@@ -82,8 +82,8 @@ fn what_cannot_be_tried_is_counted_with_its_reason() {
         left_out(&round.not_tried),
         "5 not tried:\n  \
          term: a terminal program, whose screen the tests do not know\n  \
-         own: it is not known how to give it a model's address: name its variables in the agent, `model_env: {base_url: NAME, key: NAME}`\n  \
-         kiro: it is not known how to give it a model's address: name its variables in the agent, `model_env: {base_url: NAME, key: NAME}`\n  \
+         own: Gangline cannot pass it a model's address: name its variables in the agent, `model_env: {base_url: NAME, key: NAME}`\n  \
+         kiro: Gangline cannot pass it a model's address: name its variables in the agent, `model_env: {base_url: NAME, key: NAME}`\n  \
          gone: /opt/none/claude is not there\n  \
          old: its program cannot run, see above\n"
     );
