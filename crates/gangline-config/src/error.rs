@@ -4,7 +4,7 @@ use std::fmt;
 
 /// How much of a long line is quoted, in characters.
 const QUOTED_MAX: usize = 100;
-/// So many faults and so many warnings are quoted and shown; the rest is counted.
+/// The maximum number of faults, and of warnings, that are quoted and shown; the rest is counted.
 pub(super) const SHOWN_MAX: usize = 20;
 
 /// A place in the text; both numbers count from 1, columns in characters.

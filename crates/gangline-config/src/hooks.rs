@@ -15,22 +15,22 @@ pub(super) const HOOKS: Keys =
 pub(super) const GASTOWN: Keys =
     Keys { known: &["role", "rig", "polecat", "bead", "actor"], ignored: &[] };
 
-/// `hooks`: a program that is run for what happens to an agent, with a JSON object on its standard
-/// input (R3-10, R3-11).
+/// `hooks`: a program to run on an agent's events, with a JSON object on its standard input (R3-10,
+/// R3-11).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Hooks {
     /// The program and its arguments; looked for on the agent's PATH.
     pub command: Vec<String>,
-    /// For what it is run; absent = all of them.
+    /// The events to run it on; absent = all of them.
     #[schemars(with = "Vec<schema::HookEvents>", default = "all_events")]
     pub events: Vec<HookEvent>,
-    /// It is killed after so many seconds, 1 to 600.
+    /// The seconds after which it is killed, 1 to 600.
     #[schemars(default = "default_timeout")]
     pub timeout_seconds: u64,
 }
 
-/// `gastown`: names that Gas Town has for an agent. Each becomes a variable of its environment.
+/// `gastown`: Gas Town's names for an agent. Each becomes a variable in its environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Gastown {
@@ -43,7 +43,7 @@ pub struct Gastown {
     /// `GT_POLECAT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub polecat: Option<String>,
-    /// The bead that it works on; told to hooks only.
+    /// The bead that it works on; only hooks get it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bead: Option<String>,
     /// `BD_ACTOR`; absent = its nick.

@@ -52,7 +52,7 @@ pub enum Look {
     Text(String),
     /// There is no such file.
     Absent,
-    /// It has so many bytes, more than are read.
+    /// It has this many bytes, more than are read.
     TooLarge(u64),
     /// It is there and cannot be read, for this reason.
     Unreadable(String),
@@ -66,7 +66,7 @@ pub struct Import {
     pub text: String,
     /// What [`parse`](super::parse) reads in it.
     pub config: Config,
-    /// What became of each key and agent, in the order of the files.
+    /// The fate of each key and agent, in the order of the files.
     pub notes: Vec<Note>,
     /// Every file that was read, in order.
     pub read: Vec<PathBuf>,

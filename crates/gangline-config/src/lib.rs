@@ -132,11 +132,11 @@ pub struct Supervisor {
     pub model: String,
     /// How much it thinks.
     pub thinking: String,
-    /// Turns it looks back at.
+    /// The number of turns that it looks back at.
     pub window_size: u32,
-    /// It looks every so many turns.
+    /// The number of turns between two looks.
     pub eval_interval: u32,
-    /// So many failed corrections in a row become an escalation.
+    /// The number of failed corrections in a row that become an escalation.
     pub escalation_threshold: u32,
 }
 
@@ -160,10 +160,10 @@ pub struct Webhooks {
     /// An HTTP address that alerts are posted to; absent = none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The channel that alerts are said in; `null` = none.
+    /// The channel that alerts are posted in; `null` = none.
     #[schemars(with = "Option<String>")]
     pub irc_channel: Option<ChannelName>,
-    /// What is worth an alert.
+    /// The events that raise an alert.
     #[schemars(with = "Vec<schema::WebhookEvents>")]
     pub events: Vec<WebhookEvent>,
 }
@@ -188,17 +188,17 @@ impl Default for Mcp {
     }
 }
 
-/// `network`: how the IRC network is had.
+/// `network`: which IRC network the agents use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Network {
     /// Whether the hub itself is the IRC server; `false` = join the one at `server`.
     pub embedded: bool,
-    /// How agents log in to a server that is not ours.
+    /// How agents log in to a server other than Gangline's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sasl: Option<Sasl>,
-    /// Whether a nick without an account is believed on a server that is not ours. Off: such a
-    /// person is a stranger and starts no turn.
+    /// Whether to trust a nick without an account on a server other than Gangline's own. If not,
+    /// such a person is a stranger and starts no turn.
     pub trust_nicks: bool,
 }
 
@@ -208,7 +208,7 @@ impl Default for Network {
     }
 }
 
-/// `network.sasl`: a login; the password itself never stands in the file.
+/// `network.sasl`: a login; the password itself is never in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Sasl {
@@ -223,7 +223,7 @@ pub struct Sasl {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Http {
-    /// Whether there is one.
+    /// Whether the hub has one.
     pub enabled: bool,
     /// The address it listens on.
     pub host: String,
@@ -245,15 +245,15 @@ impl Http {
     }
 }
 
-/// One item of `agents` (R0-62, R0-63). Fields that are none of these reach the backend unchanged,
-/// in `extra` (R0-64).
+/// One item of `agents` (R0-62, R0-63). Other fields reach the backend unchanged, in `extra`
+/// (R0-64).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgentConfig {
     /// `<server>-<name>`.
     #[schemars(with = "String")]
     pub nick: AgentName,
-    /// The backend: a built-in one or a name in `runtimes.json`; absent = what the project says,
-    /// else the default of `runtimes.json`, else `claude`.
+    /// The backend: a built-in one or a name in `runtimes.json`; absent = the one that the project
+    /// names, else the default of `runtimes.json`, else `claude`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<Backend>,
     /// The folder it works in. A leading `~/` is the home directory.
@@ -261,41 +261,41 @@ pub struct AgentConfig {
     /// The channels it joins.
     #[schemars(with = "Vec<String>", default = "usual::channels")]
     pub channels: Vec<ChannelName>,
-    /// The model; absent = the backend's default. For `acp` with the provider in front.
+    /// The model; absent = the backend's default. For `acp` the provider comes first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How much it thinks, in the words of `claude`, `codex` and `native`; other backends ignore it
-    /// (R0-65). Where the file does not say it, `codex` follows its own settings.
+    /// (R0-65). If it is absent, `codex` follows its own settings.
     #[schemars(default)]
     pub thinking: Thinking,
-    /// Words to find it by.
+    /// Words that describe it.
     #[schemars(default)]
     pub tags: Vec<String>,
     /// The program of an `acp` backend, with arguments.
     #[schemars(default = "usual::acp_command")]
     pub acp_command: Vec<String>,
-    /// The backend's program, with arguments that stand before ours; absent = it is looked for on
-    /// the PATH by its usual name.
+    /// The backend's program, with arguments that come before Gangline's own; absent = its usual
+    /// name, looked up on the PATH.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
-    /// The folder of a login of its own (R3-05); absent = the user's login. A leading `~/` is the
-    /// home directory.
+    /// The folder of the agent's own login (R3-05); absent = the user's login. A leading `~/` is
+    /// the home directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_dir: Option<PathBuf>,
     /// Text that replaces the default system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// A turn that gives no sign of life for so many seconds is ended, at most 604800; time spent
-    /// waiting for an approval does not count. 0 = no limit.
+    /// The seconds without activity after which a turn is ended, at most 604800; time spent waiting
+    /// for an approval does not count. 0 = no limit.
     #[schemars(default = "usual::turn_timeout", range(min = 0, max = 604_800))]
     pub turn_timeout_seconds: f64,
     /// Who decides what its tools may do.
     #[schemars(default = "usual::permissions", schema_with = "schema::permissions")]
     pub permissions: Permissions,
-    /// Which people prompt it; absent = members, and of an agent in a terminal only owners.
+    /// Which people may prompt it; absent = members, for an agent in a terminal only owners.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<PromptBy>,
-    /// The tools under `permissions: allowlist`.
+    /// The tools that may run under `permissions: allowlist`.
     #[schemars(default = "usual::allowed_tools")]
     pub allowed_tools: Vec<String>,
     /// MCP servers that it may use, by their keys (R2-34).
@@ -305,27 +305,27 @@ pub struct AgentConfig {
     /// A file with more of them, in JSON or YAML. A leading `~/` is the home directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp_servers_file: Option<PathBuf>,
-    /// Who says its answers on IRC.
+    /// Who posts its answers on IRC.
     #[schemars(default = "usual::reply")]
     pub reply: ReplyMode,
-    /// What it says in the room in the middle of a turn.
+    /// What the room reads during a turn.
     #[schemars(default = "usual::progress")]
     pub progress: Progress,
-    /// What a mention does while it works.
+    /// What happens to a mention while it works.
     #[schemars(default = "usual::busy")]
     pub mention_when_busy: MentionWhenBusy,
-    /// How its backend is started again after a crash.
+    /// How its backend is restarted after a crash.
     #[schemars(default = "usual::on_crash")]
     pub on_crash: OnCrash,
-    /// Who sees to it that the conversation fits the model's context (C13).
+    /// Who makes the conversation fit the model's context (C13).
     #[schemars(default = "usual::compaction")]
     pub compaction: Compaction,
-    /// How full the context may become under `compaction: harness` (R2-09). Up to 1: a part of what
-    /// the model's context can hold, or 150000 tokens where that is not known. Above 1: tokens. 0:
-    /// nothing is done beforehand.
+    /// How full the context may become under `compaction: harness` (R2-09). Up to 1: a part of the
+    /// model's context, or 150000 tokens if its size is unknown. Above 1: tokens. 0: never shorten
+    /// it beforehand.
     #[schemars(default = "usual::watermark", range(min = 0, max = 100_000_000))]
     pub compact_watermark: f64,
-    /// A message is given to it so many times, 1 to 100; then it is a dead letter.
+    /// The number of attempts at a message, 1 to 100; after the last one it is a dead letter.
     #[schemars(default = "usual::max_attempts")]
     pub max_attempts: u32,
     /// A lower limit than the installation's `turns_per_cause`, for this agent.
@@ -340,7 +340,7 @@ pub struct AgentConfig {
     /// Variables added to the backend's environment.
     #[schemars(default)]
     pub env: BTreeMap<String, String>,
-    /// How its program lives (C4).
+    /// How its program runs (C4).
     #[schemars(default = "usual::process")]
     pub process: Process,
     /// The first prompt of an empty session, in a turn of its own (R0-07). Without one, a Codex agent
@@ -350,16 +350,16 @@ pub struct AgentConfig {
     /// The operator's pronouns: what `{operator_pronouns}` in the system prompt becomes (R2-15).
     #[schemars(default = "usual::pronouns")]
     pub operator_pronouns: String,
-    /// What Gas Town's tools call it; they read it from the environment (R3-09).
+    /// Its names for Gas Town's tools, which read them from the environment (R3-09).
     #[schemars(default)]
     pub gastown: Gastown,
-    /// What is run when something happens to it, instead of the file's `hooks`.
+    /// The program to run on its events, instead of the file's `hooks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<Hooks>,
-    /// Whether it is started at all.
+    /// Whether the agent runs.
     #[schemars(default = "usual::enabled")]
     pub enabled: bool,
-    /// Backend fields that pass through; also the place for one whose name resembles ours.
+    /// Fields that are passed to the backend; also the place for one whose name resembles ours.
     #[schemars(default)]
     pub extra: BTreeMap<String, serde_json::Value>,
 }
@@ -425,8 +425,8 @@ pub fn parse(text: &str, source_name: &str) -> Result<Config, ConfigError> {
     sections::read(text, source_name, None, &Environment::default())
 }
 
-/// As [`parse`], with the backends that there are (another one of an agent that shall run is a
-/// fault, of one that is switched off a warning), and with the defaults of the environment.
+/// As [`parse`], with the known backends and the defaults of the environment. An unknown backend is
+/// a fault, or only a warning if its agent is switched off.
 ///
 /// # Errors
 /// As [`parse`].

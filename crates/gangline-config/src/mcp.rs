@@ -1,8 +1,8 @@
 //! MCP servers of an agent (R2-34): `mcp_servers` of an agent, and the files that other programs
 //! keep them in.
 //!
-//! No secret stands in either: a value may name environment variables as `${NAME}`, which whoever
-//! starts the agent puts in. Start at [`servers`]; [`parse_servers`] reads a file by itself.
+//! Neither holds a secret: a value may name environment variables as `${NAME}`, which are replaced
+//! when the agent starts. Start at [`servers`]; [`parse_servers`] reads a separate file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,7 +153,7 @@ fn resolve(text: &str, look: &impl Fn(&str) -> Option<String>) -> Result<String,
     Ok(out)
 }
 
-/// Reads a file of MCP servers by itself: `{<key>: {command, args, env, allowedTools}}`, as JSON or
+/// Reads a separate file of MCP servers: `{<key>: {command, args, env, allowedTools}}`, as JSON or
 /// YAML, also below a key `mcpServers`. `source_name` is how messages call the file.
 ///
 /// # Errors

@@ -22,9 +22,9 @@ pub fn schema() -> Value {
 /// Of `permissions`: what each value means is shown by editors.
 pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {
     words(|mode: Permissions| match mode {
-        Permissions::Ask => "Rules decide the easy ones, a human the rest.",
+        Permissions::Ask => "Rules allow tools that only read; a human decides the rest.",
         Permissions::Allowlist => "Only `allowed_tools` exist; they run unasked.",
-        Permissions::Bypass => "Everything runs unasked; shown loudly in status and WHOIS.",
+        Permissions::Bypass => "Everything runs unasked; status and WHOIS show BYPASS.",
     })
 }
 
@@ -38,12 +38,12 @@ impl JsonSchema for HookEvents {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let mut schema = words(|event: HookEvent| match event {
-            HookEvent::SessionStart => "Its backend takes prompts.",
-            HookEvent::SessionStop => "Its backend is gone.",
+            HookEvent::SessionStart => "Its backend is ready for prompts.",
+            HookEvent::SessionStop => "Its backend has ended.",
             HookEvent::OnMessage => "A message was taken into a turn.",
             HookEvent::OnError => "A turn failed, or the backend crashed.",
         });
-        let about = "What happens to an agent that a hook can be run for (R3-10).";
+        let about = "An event of an agent on which a hook can run (R3-10).";
         schema.insert("description".to_owned(), about.into());
         schema
     }
@@ -60,12 +60,14 @@ impl JsonSchema for WebhookEvents {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let mut schema = words(|event: WebhookEvent| match event {
             WebhookEvent::AgentQuestion => "The agent asks something and waits.",
-            WebhookEvent::AgentSpiraling => "The supervisor has given up whispering.",
+            WebhookEvent::AgentSpiraling => {
+                "The supervisor escalates: its corrections did not help."
+            }
             WebhookEvent::AgentTimeout => "A question was not answered in time.",
             WebhookEvent::AgentError => "The backend crashed.",
             WebhookEvent::AgentComplete => "The agent's last queued message is settled.",
         });
-        let about = "What may be told to a webhook and `#alerts` (R1-39).";
+        let about = "An event that can be reported to a webhook and `#alerts` (R1-39).";
         schema.insert("description".to_owned(), about.into());
         schema
     }

@@ -20,7 +20,7 @@ pub enum Thinking {
 }
 
 impl Thinking {
-    /// Returns the word, whoever said it.
+    /// Returns the word, wherever it comes from.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {

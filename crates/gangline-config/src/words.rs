@@ -4,50 +4,49 @@ use gangline_core::words;
 use schemars::JsonSchema;
 
 words! {
-    /// What people of another user of this machine may do on the embedded server without an
-    /// account.
+    /// What other users of this machine may do on the embedded server without an account.
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     Guests, "guest rule" {
-        /// They are not let in.
+        /// They are refused.
         No = "no",
-        /// They join and read.
+        /// They may join rooms and read.
         Read = "read",
-        /// They talk; agents do not obey them.
+        /// They may talk too; agents do not obey them.
         Talk = "talk",
     }
 }
 
 words! {
-    /// Who says an answer on IRC (C12).
+    /// Who posts an answer on IRC (C12).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     ReplyMode, "reply mode" {
-        /// The final text is relayed when the agent itself sent no answer.
+        /// The final text is posted unless the agent itself sent an answer.
         RelayIfSilent = "relay_if_silent",
-        /// The final text is always relayed.
+        /// The final text is always posted.
         Relay = "relay",
-        /// Only what the agent sends by tool is said.
+        /// Only what the agent sends with a tool is posted.
         Tools = "tools",
     }
 }
 
 words! {
-    /// What a mention does while the agent works (C3).
+    /// What happens to a mention while the agent works (C3).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     MentionWhenBusy, "busy rule" {
         /// It waits for the next turn.
         Queue = "queue",
-        /// It only becomes readable; the agent pulls it by itself.
+        /// The agent can read it with a tool; it is not delivered at once.
         Buffer = "buffer",
-        /// It is given into the running turn, where the backend can do that.
+        /// It is added to the running turn, if the backend can do that.
         Steer = "steer",
     }
 }
 
 words! {
-    /// How a backend is started again after a crash (C7).
+    /// How a backend is restarted after a crash (C7).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     OnCrash, "crash rule" {
@@ -59,12 +58,12 @@ words! {
 }
 
 words! {
-    /// Who sees to it that the conversation fits the model's context (C13).
+    /// Who makes the conversation fit the model's context (C13).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     Compaction, "compaction rule" {
-        /// The daemon, where the backend says how full the context is: at the watermark the agent
-        /// is asked for its notes, then the context is shortened.
+        /// The daemon, if the backend reports how full the context is: at the watermark the agent
+        /// writes its notes, then its context is shortened.
         Harness = "harness",
         /// The backend, by its own rules.
         Backend = "backend",
@@ -74,13 +73,13 @@ words! {
 }
 
 words! {
-    /// What an agent says in the room in the middle of a turn.
+    /// What the room reads during an agent's turn.
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     Progress, "progress rule" {
-        /// Now and then how long the turn takes and what runs.
+        /// From time to time, how long the turn has taken and what runs.
         Quiet = "quiet",
-        /// Also what it says between its tools.
+        /// Also the agent's text between its tools.
         Talk = "talk",
     }
 }
@@ -98,21 +97,21 @@ words! {
 }
 
 words! {
-    /// How a backend's program lives (C4, C29).
+    /// How a backend's program runs (C4, C29).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     Process, "process model" {
         /// One for the whole session.
         Resident = "resident",
-        /// One for each turn, where the backend can do that.
+        /// One for each turn, if the backend can do that.
         PerTurn = "per_turn",
-        /// One in a terminal multiplexer, where the backend can do that.
+        /// One in a terminal multiplexer, if the backend can do that.
         Tmux = "tmux",
     }
 }
 
 words! {
-    /// Which people prompt an agent.
+    /// Which people may prompt an agent.
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     PromptBy, "who prompts" {

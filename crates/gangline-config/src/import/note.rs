@@ -9,7 +9,7 @@ use super::{
     yaml,
 };
 
-/// What became of a key or an agent.
+/// The fate of a key or an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
@@ -43,7 +43,7 @@ pub struct At {
 /// One thing that an import tells. Texts are fit to be shown: one line, no control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
     /// Where it stands; absent when no line says it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -51,8 +51,8 @@ fn no_message_shows_a_key() {
         ("'#ops': {key: [s3same]}", "the key of #ops cannot be used"),
         ("'#ops': s3same", "the room `#ops` must be a mapping"),
         ("'ops': {key: s3same}", "#"),
-        ("'#ops': {key: s3same}, '#OPS': {key: s3same}", "is twice"),
-        ("'#ops': {key: s3same, key: s3same}", "is twice"),
+        ("'#ops': {key: s3same}, '#OPS': {key: s3same}", "appears twice"),
+        ("'#ops': {key: s3same, key: s3same}", "appears twice"),
         ("'#ops': {key: s3same", ""),
         ("'#ops': {key: \"s3same}", ""),
     ] {
