@@ -205,8 +205,7 @@ pub async fn run(
     let stop_irc = CancellationToken::new();
     let mut tasks = TaskGroup::new("hub");
     if let Some(ircd) = ircd {
-        let stop = stop_irc.clone();
-        tasks.spawn("ircd", async move { ircd.run(stop).await });
+        tasks.spawn("ircd", serve(ircd, stop_irc.clone()));
     }
     let reconciler = Reconciler::new(clock, options.longest_delay, kept);
     let mut watch = Watch::new(
@@ -220,6 +219,7 @@ pub async fn run(
     notify::tell(&[Word::Ready]);
     let ended = watch.watch((&mut requests, &mut tasks), (&mut plan, &told)).await;
     notify::tell(&[Word::Stopping]);
+    let why = format!("{ended:?}");
     let ended = match ended {
         Ends::Drain => watch.drain(&mut requests, &told).await,
         Ends::Leave => Ok(()),
@@ -231,8 +231,14 @@ pub async fn run(
     if let Err(error) = store.close().await {
         warn!(%error, "the store did not close");
     }
-    info!("hub ended");
+    info!(why, "hub ended");
     ended
+}
+
+/// Runs the chat server, and logs why it ended.
+async fn serve(ircd: Ircd, stop: CancellationToken) {
+    let end = ircd.run(stop).await;
+    info!(?end, "chat server ended");
 }
 
 fn take_lock(paths: &Paths) -> Result<FileLock, HubError> {

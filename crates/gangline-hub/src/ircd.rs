@@ -6,7 +6,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use gangline_core::{Tier, name::NameError};
 use gangline_irc::server::{
-    Server,
+    Server, ServerEnd,
     access::Access,
     config::{BindError, Limits, ServerConfig},
     memory::MemoryStore,
@@ -220,11 +220,12 @@ impl Ircd {
     }
 
     /// Serves until `stop` is cancelled, then closes the history. Not cancel-safe.
-    pub async fn run(self, stop: CancellationToken) {
-        self.server.run(stop).await;
+    pub async fn run(self, stop: CancellationToken) -> ServerEnd {
+        let end = self.server.run(stop).await;
         if let Some(disk) = self.disk {
             disk.close().await;
         }
+        end
     }
 }
 
@@ -269,6 +270,7 @@ pub async fn serve(
     if bound.send(ircd.address()).is_err() {
         tracing::debug!("nobody asked where the IRC server listens");
     }
-    ircd.run(stop).await;
+    let end = ircd.run(stop).await;
+    tracing::info!(?end, "chat server ended");
     Ok(())
 }

@@ -53,6 +53,15 @@ mod trouble;
 pub mod trust;
 pub mod unkept;
 
+/// Why a server ended. Everybody was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerEnd {
+    /// It was stopped, and what was on its way is committed.
+    Stopped,
+    /// It was stopped, and the store did not answer in time: lines on their way have had no echo.
+    StoreSilent,
+}
+
 /// The server with its listening sockets.
 pub struct Server {
     listeners: Listeners,
@@ -86,7 +95,7 @@ impl Server {
     ///
     /// Not cancel-safe: dropped, it closes all connections at once and leaves what was not
     /// committed unanswered (its senders have had no echo).
-    pub async fn run(self, stop: CancellationToken) {
-        run::run(self.listeners, self.state, stop).await;
+    pub async fn run(self, stop: CancellationToken) -> ServerEnd {
+        run::run(self.listeners, self.state, stop).await
     }
 }

@@ -29,6 +29,7 @@ use crate::{
 const LOOK_SOON: Duration = Duration::from_millis(250);
 
 /// Why watching ends.
+#[derive(Debug)]
 pub(super) enum Ends {
     /// Drain the daemons.
     Drain,

@@ -345,7 +345,8 @@ async fn who_comes_from_our_own_uid_is_a_member_and_the_token_makes_an_owner() {
     let address = ircd.address();
     let stop = CancellationToken::new();
     let mut tasks = TaskGroup::new("ircd");
-    tasks.spawn("ircd", ircd.run(stop.clone()));
+    let run = ircd.run(stop.clone());
+    tasks.spawn("ircd", async move { _ = run.await });
     let token = std::fs::read_to_string(state.join("owner.token")).unwrap();
 
     let mut ann = TcpStream::connect(address).await.unwrap();
@@ -368,7 +369,8 @@ async fn who_comes_from_our_own_uid_is_a_member_and_the_token_makes_an_owner() {
     let address = ircd.address();
     let stop = CancellationToken::new();
     let mut tasks = TaskGroup::new("ircd");
-    tasks.spawn("ircd", ircd.run(stop.clone()));
+    let run = ircd.run(stop.clone());
+    tasks.spawn("ircd", async move { _ = run.await });
     let mut boss = TcpStream::connect(address).await.unwrap();
     talk(&mut boss, &hello, " 376 ").await;
     let seen = talk(&mut boss, "CHATHISTORY LATEST ann * 5\r\nPING x\r\n", "PONG").await;

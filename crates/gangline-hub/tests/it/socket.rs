@@ -136,7 +136,8 @@ async fn a_daemon_comes_by_the_socket_and_believes_what_is_said_there_alone() {
     let room = Room::open(folder.path()).await;
     let (address, stop) = (room.ircd.address(), CancellationToken::new());
     let mut tasks = TaskGroup::new("socket");
-    tasks.spawn("ircd", room.ircd.run(stop.clone()));
+    let run = room.ircd.run(stop.clone());
+    tasks.spawn("ircd", async move { _ = run.await });
     let mut links = Links::new();
 
     let tcp = Address::Tcp(address.to_string());
@@ -175,7 +176,8 @@ async fn a_socket_whose_file_was_removed_comes_back_while_the_server_runs() {
     let path = irc_socket(folder.path());
     let stop = CancellationToken::new();
     let mut tasks = TaskGroup::new("socket");
-    tasks.spawn("ircd", room.ircd.run(stop.clone()));
+    let run = room.ircd.run(stop.clone());
+    tasks.spawn("ircd", async move { _ = run.await });
     let hello = "NICK ann\r\nUSER a 0 * :A\r\n";
     let mut before = UnixStream::connect(&path).await.unwrap();
     talk(&mut before, hello, " 376 ").await;

@@ -2,7 +2,7 @@
 //! mean.
 
 use std::{
-    io,
+    fmt, io,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -29,7 +29,49 @@ pub(super) enum FromClient {
     /// Little waits to be written to a client that has more coming.
     Low { id: ClientId },
     /// The peer is gone.
-    Gone { id: ClientId, why: String },
+    Gone { id: ClientId, why: Gone },
+}
+
+/// Why nothing more comes from a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// It closed the connection.
+    Closed,
+    /// The connection broke.
+    Broken(io::ErrorKind),
+    /// The server takes no lines any more.
+    NoServer,
+}
+
+impl fmt::Display for Gone {
+    /// As those hear it who share a room with it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("Connection closed"),
+            Self::Broken(kind) => write!(f, "Read error: {kind}"),
+            Self::NoServer => f.write_str("Server closed"),
+        }
+    }
+}
+
+/// Why a reader ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReaderEnd {
+    /// Nothing more came.
+    Peer(Gone),
+    /// The server closed the connection.
+    Dismissed,
+}
+
+/// Why a writer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WriterEnd {
+    /// Everything is written, and nothing more comes.
+    WrittenOut,
+    /// The connection was cut: too much waited, or its time was over.
+    Cut,
+    /// The connection broke, perhaps in the middle of a line.
+    Broken,
 }
 
 /// The reading side.
@@ -45,12 +87,13 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Reads until the peer or the server ends the connection; then gives the writer its time.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self) -> ReaderEnd {
         let shared = Arc::clone(&self.shared);
         let why = tokio::select! {
             why = self.pump() => Some(why),
             () = shared.closing.cancelled() => None,
         };
+        let end = why.map_or(ReaderEnd::Dismissed, ReaderEnd::Peer);
         if let Some(why) = why {
             let gone = FromClient::Gone { id: self.id, why };
             if self.events.send(gone).await.is_ok() {
@@ -61,27 +104,28 @@ impl Reader {
         if written.is_err() {
             shared.kill.cancel();
         }
+        end
     }
 
-    async fn pump(&mut self) -> String {
+    async fn pump(&mut self) -> Gone {
         let mut framer = Framer::default();
         let mut bucket = Bucket::new(self.flood, &self.clock);
         loop {
             match read_some(&self.half, &mut framer, &self.shared).await {
-                Ok(0) => return "Connection closed".to_owned(),
+                Ok(0) => return Gone::Closed,
                 Ok(_) => {}
-                Err(error) => return format!("Read error: {}", error.kind()),
+                Err(error) => return Gone::Broken(error.kind()),
             }
             while let Some(framed) = framer.next() {
                 if !self.shared.exempt.load(Ordering::Relaxed) {
                     bucket.wait(&self.clock).await;
                 }
                 let Ok(credit) = Arc::clone(&self.shared.credit).acquire_owned().await else {
-                    return "Connection closed".to_owned();
+                    return Gone::Closed;
                 };
                 let line = FromClient::Line { id: self.id, framed, credit };
                 if self.events.send(line).await.is_err() {
-                    return "Server closed".to_owned();
+                    return Gone::NoServer;
                 }
             }
         }
@@ -150,7 +194,7 @@ pub(super) async fn write(
     mut half: Writing,
     mut lines: mpsc::Receiver<Bytes>,
     Called { id, shared, events }: Called,
-) {
+) -> WriterEnd {
     let mut taken: Vec<Bytes> = Vec::new();
     let mut buffer: Vec<u8> = Vec::new();
     let mut whole = true;
@@ -192,7 +236,12 @@ pub(super) async fn write(
             taken = Vec::new();
         }
     }
-    if whole && shared.kill.is_cancelled() {
+    let end = match (whole, shared.kill.is_cancelled()) {
+        (_, true) => WriterEnd::Cut,
+        (true, false) => WriterEnd::WrittenOut,
+        (false, false) => WriterEnd::Broken,
+    };
+    if whole && end == WriterEnd::Cut {
         let last = b"ERROR :SendQ exceeded\r\n";
         if half.try_write(last).is_err() {
             tracing::debug!("a connection was closed before its last line was sent");
@@ -201,4 +250,5 @@ pub(super) async fn write(
     let ended = tokio::time::timeout(Duration::from_secs(1), half.shutdown()).await;
     tracing::trace!(clean = ended.is_ok_and(|done| done.is_ok()), "connection written out");
     shared.kill.cancel();
+    end
 }

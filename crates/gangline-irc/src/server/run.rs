@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    ServerEnd,
     caps::Caps,
     client::{Client, ClientId, Identity, Registering, SendQueue, Shared, Stage},
     connection::{self, Called, FromClient, Reader},
@@ -53,7 +54,11 @@ enum Event {
 }
 
 /// Serves until stopped.
-pub(super) async fn run(mut listeners: Listeners, mut state: State, stop: CancellationToken) {
+pub(super) async fn run(
+    mut listeners: Listeners,
+    mut state: State,
+    stop: CancellationToken,
+) -> ServerEnd {
     let (events, mut lines) = mpsc::channel(EVENTS);
     let mut tasks = TaskGroup::new("irc connections");
     let mut tick = tokio::time::interval(tick_every(&state));
@@ -104,7 +109,7 @@ pub(super) async fn run(mut listeners: Listeners, mut state: State, stop: Cancel
         state.close_doomed();
     }
     drop(listeners);
-    shut_down(state, tasks).await;
+    shut_down(state, tasks).await
 }
 
 /// Waits for the end of the look; for ever once it has ended. Cancel-safe: yes.
@@ -165,7 +170,7 @@ fn hear(state: &mut State, heard: FromClient) {
     match heard {
         FromClient::Line { id, framed, credit } => state.take(id, framed, credit),
         FromClient::Low { id } => state.refill(id),
-        FromClient::Gone { id, why } => state.depart(id, &why),
+        FromClient::Gone { id, why } => state.depart(id, &why.to_string()),
     }
 }
 
@@ -210,11 +215,15 @@ fn admit(
         flood,
         grace,
     };
-    tasks.spawn(format!("read {}", id.0), reader.run());
-    tasks.spawn(
-        format!("write {}", id.0),
-        connection::write(writing, queued, Called { id, shared, events: events.clone() }),
-    );
+    tasks.spawn(format!("read {}", id.0), async move {
+        let end = reader.run().await;
+        tracing::debug!(client = id.0, ?end, "a connection is no longer read");
+    });
+    let called = Called { id, shared, events: events.clone() };
+    tasks.spawn(format!("write {}", id.0), async move {
+        let end = connection::write(writing, queued, called).await;
+        tracing::debug!(client = id.0, ?end, "a connection is no longer written");
+    });
     let now = state.config.clock.monotonic();
     state.clients.insert(id, client(id, origin, queue, now));
     state.arrivals.push_back((id, now));
@@ -255,7 +264,7 @@ fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Clie
 }
 
 /// Commits and delivers what is on its way, says goodbye, lets the writers finish.
-async fn shut_down(mut state: State, tasks: TaskGroup) {
+async fn shut_down(mut state: State, tasks: TaskGroup) -> ServerEnd {
     let grace = state.config.limits.grace;
     state.keep_marks();
     let landing = async {
@@ -264,9 +273,13 @@ async fn shut_down(mut state: State, tasks: TaskGroup) {
             state.finish(done);
         }
     };
-    if tokio::time::timeout(grace, landing).await.is_err() {
-        tracing::error!("the store did not answer; lines on their way were not confirmed");
-    }
+    let end = match tokio::time::timeout(grace, landing).await {
+        Ok(()) => ServerEnd::Stopped,
+        Err(_) => {
+            tracing::error!("the store did not answer; lines on their way were not confirmed");
+            ServerEnd::StoreSilent
+        }
+    };
     let name = state.config.name.clone();
     for client in std::mem::take(&mut state.clients).into_values() {
         let bye = Outgoing::new(&name, "ERROR", &[], Some("Server is shutting down"));
@@ -278,6 +291,7 @@ async fn shut_down(mut state: State, tasks: TaskGroup) {
     for end in tasks.stop(grace + Duration::from_secs(1)).await {
         report(&end);
     }
+    end
 }
 
 impl State {

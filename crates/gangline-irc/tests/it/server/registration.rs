@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gangline_core::Tier;
 use gangline_irc::server::{
-    Server,
+    Server, ServerEnd,
     config::{BindError, Limits, ServerConfig},
     memory::MemoryStore,
     trust::Origin,
@@ -236,4 +236,20 @@ async fn a_stop_tells_everybody_and_closes() {
     let mut ann = room.plain("ann").await;
     room.shut().await;
     assert!(ann.until_closed().await.contains("shutting down"));
+}
+
+/// A stop that does not wait for a stuck store for ever says so.
+#[tokio::test]
+async fn a_stop_with_a_stuck_store_says_that_lines_were_not_confirmed() {
+    let limits = Limits { grace: Duration::from_millis(100), ..Limits::default() };
+    let room = Room::with(limits, Origin::Own).await;
+    let mut ann = room.plain("ann").await;
+    ann.join("#room").await;
+    room.disk.slow.send_replace(true);
+    ann.send("PRIVMSG #room :never confirmed").await;
+    // It is on its way to the store.
+    while room.disk.slow.receiver_count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(room.stop().await, ServerEnd::StoreSilent);
 }

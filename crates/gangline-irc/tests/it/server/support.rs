@@ -12,7 +12,7 @@ use std::{
 use gangline_core::{ChannelName, Principal, Tier};
 use gangline_irc::{
     server::{
-        Server,
+        Server, ServerEnd,
         access::{Access, Guests},
         config::{Limits, ServerConfig},
         events::{Entry, NewEvent},
@@ -33,7 +33,7 @@ use tokio::{
         TcpSocket,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
-    sync::watch,
+    sync::{oneshot, watch},
 };
 
 /// Far longer than anything here takes.
@@ -216,6 +216,7 @@ pub(super) struct Room {
     pub(super) access: watch::Sender<Arc<Access>>,
     stop: CancellationToken,
     tasks: TaskGroup,
+    ended: oneshot::Receiver<ServerEnd>,
 }
 
 impl Room {
@@ -273,8 +274,10 @@ impl Room {
         let address = server.address();
         let stop = CancellationToken::new();
         let mut tasks = TaskGroup::new("server under test");
-        tasks.spawn("server", server.run(stop.clone()));
-        Self { address, disk, access, stop, tasks }
+        let (tell, ended) = oneshot::channel();
+        let run = server.run(stop.clone());
+        tasks.spawn("server", async move { _ = tell.send(run.await) });
+        Self { address, disk, access, stop, tasks, ended }
     }
 
     /// A connection that has sent nothing.
@@ -334,10 +337,16 @@ impl Room {
     }
 
     pub(super) async fn shut(self) {
+        assert_eq!(self.stop().await, ServerEnd::Stopped);
+    }
+
+    /// Stops it; returns why it says that it ended.
+    pub(super) async fn stop(self) -> ServerEnd {
         self.stop.cancel();
         for end in self.tasks.stop(DEADLINE).await {
             assert_eq!(end.how, gangline_os::task::HowEnded::Finished);
         }
+        self.ended.await.unwrap()
     }
 }
 
