@@ -142,8 +142,9 @@ impl Runtime for Acp {
         let (mut session, port) = crate::session::pair(name, &options, can);
         let (worker, tools) = launch.start((name, recipe), &options, turn, port).map_err(fail)?;
         session.run_in(tasks, STOP_WITHIN, async move {
-            worker.run().await;
+            let why = worker.run().await;
             drop(tools);
+            why
         });
         Ok(session)
     }

@@ -74,15 +74,15 @@ impl Runtime for Native {
         let options = with_key(options)?;
         let (mut opened, port) = session::pair(NAME, &options, CAN);
         let (started, begun) = oneshot::channel::<Result<(), String>>();
-        let (runs, ended) = oneshot::channel::<()>();
+        let (tell, ended) = oneshot::channel();
         gangline_os::task::thread("native", move || {
-            worker::run(worker::Start { options, port, started });
-            drop(runs);
+            // Nobody may listen any more.
+            let _ = tell.send(worker::run(worker::Start { options, port, started }));
         })
         .map_err(|error| fail(error.to_string()))?;
         begun.await.map_err(|_| fail("its thread ended at once".to_owned()))?.map_err(fail)?;
         // A thread cannot be ended: one that hangs is left behind.
-        opened.run_in(tasks, STOP_WITHIN, async move { drop(ended.await) });
+        opened.run_in(tasks, STOP_WITHIN, async move { ended.await.unwrap_or(worker::Why::Died) });
         Ok(opened)
     }
 

@@ -4,7 +4,7 @@
 //! end of the task that runs the session. What a backend cannot do is refused here, for all
 //! adapters in the same way. Knows no program. Start at [`pair`].
 
-use std::{future::Future, time::Duration};
+use std::{fmt, future::Future, time::Duration};
 
 use gangline_core::TurnId;
 use gangline_os::{
@@ -139,13 +139,13 @@ pub fn pair(
 }
 
 impl Session {
-    /// Runs the session's task in its owner's group. Once the end of the session is asked for, the
-    /// task has `within`; then it is dropped, which kills its program.
-    pub fn run_in(
+    /// Runs the session's task in its owner's group; why it ended is logged. Once the end of the
+    /// session is asked for, the task has `within`; then it is dropped, which kills its program.
+    pub fn run_in<Why: fmt::Debug + Send>(
         &mut self,
         tasks: &mut TaskGroup,
         within: Duration,
-        task: impl Future<Output = ()> + Send + 'static,
+        task: impl Future<Output = Why> + Send + 'static,
     ) {
         let (tell, overdue) = oneshot::channel();
         self.overdue = Some(overdue);
@@ -160,7 +160,7 @@ impl Session {
                 tokio::time::sleep(within).await;
             };
             tokio::select! {
-                () = task => {}
+                why = task => tracing::info!(name, ?why, "a session ended"),
                 () = late => {
                     tracing::error!(name, "a session does not end; it is given up");
                     let _ = tell.send(());

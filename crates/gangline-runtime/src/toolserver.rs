@@ -20,8 +20,12 @@ use gangline_os::{
     task::TaskGroup,
 };
 use tokio::{net::UnixStream, sync::watch};
+use tracing::debug;
 
-use self::{calls::Caller, socket::SocketFile};
+use self::{
+    calls::{Caller, Calls},
+    socket::SocketFile,
+};
 use crate::{McpPlace, McpServer, ToolHost};
 
 /// Longest message that a client may send, in bytes.
@@ -69,7 +73,7 @@ impl ToolServer {
         let mut tasks = TaskGroup::new("toolserver");
         let (listing, listed) = watch::channel(false);
         let (caller, calls) = Caller::new(host, turn, listing);
-        tasks.spawn("tool calls", calls.run());
+        tasks.spawn("tool calls", run(calls));
         let (http_caller, http_token) = (caller.clone(), token.clone());
         tasks.spawn("tools over http", http::serve(http, port, http_token, http_caller));
         tasks.spawn("tools over a socket", socket::serve(unix, caller));
@@ -113,11 +117,17 @@ impl ToolServer {
         let (listing, _) = watch::channel(false);
         let mut tasks = TaskGroup::new("toolserver");
         let (caller, calls) = Caller::new(host, outside, listing);
-        tasks.spawn("tool calls", calls.run());
+        tasks.spawn("tool calls", run(calls));
         socket::serve_one(stream, caller).await
     }
 
     fn offered(&self, place: McpPlace) -> McpServer {
         McpServer { key: self.key.to_owned(), place, allowed_tools: vec!["*".to_owned()] }
     }
+}
+
+/// Runs calls, and logs why that ended.
+async fn run(calls: Calls) {
+    let end = calls.run().await;
+    debug!(?end, "no more calls of tools are run");
 }

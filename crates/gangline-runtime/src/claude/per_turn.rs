@@ -54,8 +54,29 @@ enum Work {
 /// What became of it.
 enum After {
     GoOn,
-    /// The whole is over, with this code.
-    End(i32),
+    End(Why),
+}
+
+/// Why the whole is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// It was asked for, or its owner is gone.
+    Stopped,
+    /// The process of a turn died in it, with this code.
+    Died(i32),
+    /// The process of a turn could not be started.
+    NotStarted,
+}
+
+impl Why {
+    /// Returns the code to tell.
+    fn code(self) -> i32 {
+        match self {
+            Self::Stopped => 0,
+            Self::Died(code) => code,
+            Self::NotStarted => -1,
+        }
+    }
 }
 
 /// The process of one turn.
@@ -88,24 +109,25 @@ impl PerTurn {
     }
 
     /// Runs until it is stopped or a process dies in its turn; the exit is told last.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self) -> Why {
         if let Some(text) = self.notice.take() {
             self.port.tell(RuntimeEvent::Notice { text }).await;
         }
         self.port.tell(RuntimeEvent::Ready { session: self.session.clone() }).await;
-        let code = self.serve().await;
+        let why = self.serve().await;
         program::sweep(NAME, self.run_id.as_ref()).await;
-        self.port.tell(RuntimeEvent::Exited { code }).await;
+        self.port.tell(RuntimeEvent::Exited { code: why.code() }).await;
+        why
     }
 
-    async fn serve(&mut self) -> i32 {
+    async fn serve(&mut self) -> Why {
         loop {
             let after = match self.waiting.pop_front() {
                 Some(work) => self.work(work).await,
                 None => self.idle().await,
             };
-            if let After::End(code) = after {
-                return code;
+            if let After::End(why) = after {
+                return why;
             }
         }
     }
@@ -118,7 +140,7 @@ impl PerTurn {
             () = pause(wait) => Step::Due,
         };
         match step {
-            Step::Command(None | Some(Command::Stop(_))) => return After::End(0),
+            Step::Command(None | Some(Command::Stop(_))) => return After::End(Why::Stopped),
             Step::Command(Some(command)) => self.take(command).await,
             Step::Event(_) => {}
             Step::Due => self.look_at_login().await,
@@ -170,7 +192,7 @@ impl PerTurn {
             Err(why) => {
                 let text = format!("claude cannot be started: {why}");
                 self.port.tell(RuntimeEvent::Notice { text }).await;
-                return After::End(-1);
+                return After::End(Why::NotStarted);
             }
         };
         let (command, is_turn) = match work {
@@ -249,9 +271,9 @@ impl PerTurn {
                         self.port.tell(RuntimeEvent::Compacted { failed }).await;
                     }
                     return match (stopped, ended) {
-                        (true, _) => After::End(0),
+                        (true, _) => After::End(Why::Stopped),
                         (false, true) => After::GoOn,
-                        (false, false) => After::End(code),
+                        (false, false) => After::End(Why::Died(code)),
                     };
                 }
                 other => {

@@ -30,8 +30,21 @@ pub(super) struct Start {
 /// What its async runtime takes of the kernel at once, and keeps room for.
 const EVENTS: usize = 128;
 
+/// Why the thread ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// It was asked for, or its owner is gone.
+    Stopped,
+    /// It was asked for, or its owner was gone, before the MCP servers were connected.
+    StoppedEarly,
+    /// It could not begin; whoever started it was told why.
+    NotBegun,
+    /// It died without a word.
+    Died,
+}
+
 /// Runs until it is stopped or the daemon is gone.
-pub(super) fn run(start: Start) {
+pub(super) fn run(start: Start) -> Why {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_io_events_per_tick(EVENTS)
@@ -40,15 +53,16 @@ pub(super) fn run(start: Start) {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = start.started.send(Err(error.to_string()));
-            return;
+            return Why::NotBegun;
         }
     };
-    runtime.block_on(serve(start));
+    let why = runtime.block_on(serve(start));
     // A name that is being resolved, or a file on a dead mount, must not hold up the end.
     runtime.shutdown_background();
+    why
 }
 
-async fn serve(start: Start) {
+async fn serve(start: Start) -> Why {
     let Start { options, port, started } = start;
     let shared = Arc::new(Events::default());
     let permits =
@@ -57,7 +71,7 @@ async fn serve(start: Start) {
         Ok(built) => built,
         Err(why) => {
             let _ = started.send(Err(why));
-            return;
+            return Why::NotBegun;
         }
     };
     port.begins_as(Some(session.clone()));
@@ -65,15 +79,19 @@ async fn serve(start: Start) {
     let mut worker = Worker { harness, shared, permits, port, work: None, next: None, care: None };
     let (wanted, more) = build::servers(&options);
     notices.extend(more);
-    let servers = worker.connect(wanted).await;
-    if let Some((servers, more)) = servers {
-        notices.extend(more.iter().map(McpNotice::to_string));
-        notices.extend(worker.offer(&servers));
-        worker.ready(session, notices).await;
-        worker.serve().await;
-        servers.stop().await;
-    }
+    let why = match worker.connect(wanted).await {
+        Some((servers, more)) => {
+            notices.extend(more.iter().map(McpNotice::to_string));
+            notices.extend(worker.offer(&servers));
+            worker.ready(session, notices).await;
+            worker.serve().await;
+            servers.stop().await;
+            Why::Stopped
+        }
+        None => Why::StoppedEarly,
+    };
     worker.port.tell(RuntimeEvent::Exited { code: 0 }).await;
+    why
 }
 
 type Job<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;

@@ -103,13 +103,33 @@ enum Step<C> {
 }
 
 /// Why the loop ended.
-enum Why {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// It was asked for, or its owner is gone.
     Stop(StopReason),
+    /// The program exited.
     Exited(Exit),
     /// It was started for one thing, and that is done.
     Done,
-    /// It closed its output or cannot be driven.
-    Useless,
+    /// The program is of no use any more.
+    Useless(Fault),
+}
+
+/// What makes a program useless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It closed its outputs and goes on.
+    ClosedOutputs,
+    /// It does not read its input.
+    Deaf,
+    /// What it writes are no messages.
+    NoMessages,
+    /// It did not begin in time.
+    NotBegun,
+    /// It could not be started again.
+    NotRestarted,
+    /// Its protocol gave it up.
+    GivenUp,
 }
 
 impl<P: Protocol> Worker<P> {
@@ -147,7 +167,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Runs until the program is gone or its end is asked for; its exit is told last.
-    pub(crate) async fn run(mut self) {
+    pub(crate) async fn run(mut self) -> Why {
         for text in std::mem::take(&mut self.notices) {
             self.notice(text).await;
         }
@@ -160,6 +180,7 @@ impl<P: Protocol> Worker<P> {
         self.pipes.close().await;
         sweep(self.name, self.run_id.as_ref()).await;
         self.port.tell(RuntimeEvent::Exited { code }).await;
+        why
     }
 
     async fn serve(&mut self) -> Why {
@@ -249,7 +270,7 @@ impl<P: Protocol> Worker<P> {
             kept.push(' ');
         }
         let strange = *count > STRAYS_MAX && !self.protocol.is_ready();
-        if strange { Err(Why::Useless) } else { Ok(()) }
+        if strange { Err(Why::Useless(Fault::NoMessages)) } else { Ok(()) }
     }
 
     /// Returns the last that it said: what came on its error output, or what was no message.
@@ -291,7 +312,7 @@ impl<P: Protocol> Worker<P> {
                 Action::Free => self.port.free(),
                 Action::WatchLogin => self.login.begin(self.clock.monotonic()),
                 Action::Relaunch => self.relaunch().await?,
-                Action::GiveUp => return Err(Why::Useless),
+                Action::GiveUp => return Err(Why::Useless(Fault::GivenUp)),
             }
         }
         self.let_go_at = match (self.protocol.holds_back(), self.let_go_at) {
@@ -307,7 +328,7 @@ impl<P: Protocol> Worker<P> {
             return Ok(());
         }
         tracing::error!(name = self.name, "a program does not read its input any more");
-        Err(Why::Useless)
+        Err(Why::Useless(Fault::Deaf))
     }
 
     /// Ends the program and starts it again; what waits is done when the new one is ready.
@@ -320,7 +341,7 @@ impl<P: Protocol> Worker<P> {
             Ok(child) => child,
             Err(error) => {
                 self.notice(format!("{name} cannot be started again: {error}")).await;
-                return Err(Why::Useless);
+                return Err(Why::Useless(Fault::NotRestarted));
             }
         };
         let pipes = std::mem::replace(&mut self.pipes, Pipes::of(&mut child));
@@ -352,7 +373,7 @@ impl<P: Protocol> Worker<P> {
             let said = self.last_words();
             let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
             self.notice(format!("{name} did not begin within {within} s{said}")).await;
-            return Err(Why::Useless);
+            return Err(Why::Useless(Fault::NotBegun));
         }
         if self.let_go_at.is_some_and(|at| now >= at) {
             let actions = self.protocol.let_go();

@@ -73,8 +73,11 @@ enum Step {
 }
 
 /// Why the loop ended.
-enum Why {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// It was asked for, or its owner is gone.
     Stop(StopReason),
+    /// The program, or its terminal, is gone.
     Gone,
     /// It cannot be driven.
     Useless,
@@ -116,7 +119,7 @@ impl Worker {
     }
 
     /// Runs until the program is gone or its end is asked for; its exit is told last.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self) -> Why {
         for text in std::mem::take(&mut self.notices) {
             self.send(RuntimeEvent::Notice { text }).await;
         }
@@ -129,6 +132,7 @@ impl Worker {
         self.server.end(&KILL_POLICY).await;
         program::sweep(NAME, self.run_id.as_ref()).await;
         self.port.tell(RuntimeEvent::Exited { code }).await;
+        why
     }
 
     async fn serve(&mut self) -> Why {

@@ -165,6 +165,13 @@ struct Running {
     task: Weak<()>,
 }
 
+/// Why the task that runs calls ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallsEnd {
+    /// Nobody can hand in a call any more. Those under way were dropped.
+    Closed,
+}
+
 enum Event {
     Ordered(Order),
     Ended(String, HowEnded),
@@ -173,7 +180,7 @@ enum Event {
 
 impl Calls {
     /// Runs calls until nobody can hand in one any more.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self) -> CallsEnd {
         let mut group = TaskGroup::new("tool calls");
         loop {
             let event = tokio::select! {
@@ -187,7 +194,7 @@ impl Calls {
                     error!(tool, why, "a tool of the daemon panicked");
                 }
                 Event::Ended(_, HowEnded::Finished | HowEnded::Cancelled) => {}
-                Event::Closed => return,
+                Event::Closed => return CallsEnd::Closed,
             }
         }
     }

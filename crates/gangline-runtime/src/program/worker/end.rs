@@ -8,7 +8,7 @@ use gangline_os::{
 };
 use tokio::time;
 
-use super::{Action, KILL_POLICY, Protocol, SHORT_KILL_POLICY, Step, Why, Worker, now};
+use super::{Action, Fault, KILL_POLICY, Protocol, SHORT_KILL_POLICY, Step, Why, Worker, now};
 use crate::{RuntimeEvent, StopReason};
 
 /// From the interrupt of a stop to the end of the turn.
@@ -32,7 +32,7 @@ impl<P: Protocol> Worker<P> {
                 self.end(&CLOSING).await;
                 0
             }
-            Why::Useless => {
+            Why::Useless(_) => {
                 let exit = self.end(&SHORT_KILL_POLICY).await;
                 // Some end well when their input closes; 0 would say that a stop was asked for.
                 match self.ended(exit).await {
@@ -47,7 +47,7 @@ impl<P: Protocol> Worker<P> {
     pub(super) async fn outputs_closed(&mut self) -> Why {
         match time::timeout(GONE_WITHIN, self.child.wait()).await {
             Ok(exit) => Why::Exited(exit.unwrap_or_default()),
-            Err(_) => Why::Useless,
+            Err(_) => Why::Useless(Fault::ClosedOutputs),
         }
     }
 
