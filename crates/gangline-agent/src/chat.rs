@@ -151,6 +151,17 @@ pub(crate) struct Chat {
     owners: Owners,
 }
 
+/// Why the chat task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChatEnd {
+    /// It was stopped.
+    Stopped,
+    /// It was stopped before its places in history could be read: it carried nothing.
+    NeverOpened,
+    /// The link is gone.
+    LinkGone,
+}
+
 enum Event {
     Link(Option<Box<LinkEvent>>),
     OutboxChanged,
@@ -201,15 +212,15 @@ impl Chat {
         (mut link, mut asked): (mpsc::Receiver<LinkEvent>, mpsc::Receiver<Inquiry>),
         mut tick: watch::Receiver<u64>,
         stop: CancellationToken,
-    ) {
+    ) -> ChatEnd {
         while !self.load_cursors().await {
             tokio::select! {
-                () = stop.cancelled() => return,
+                () = stop.cancelled() => return ChatEnd::NeverOpened,
                 () = tokio::time::sleep(RETRY_EVERY) => {}
             }
         }
         self.deps.opened.cancel();
-        loop {
+        let end = loop {
             let outbox = Arc::clone(&self.deps.outbox);
             let due = self.answer_due();
             let clock = SharedClock::clone(&self.deps.clock);
@@ -244,12 +255,12 @@ impl Chat {
                     self.look_for_addressees().await;
                     self.send_waiting().await;
                 }
-                Event::Link(None) | Event::Stop => {
-                    self.keep_cursors().await;
-                    return;
-                }
+                Event::Link(None) => break ChatEnd::LinkGone,
+                Event::Stop => break ChatEnd::Stopped,
             }
-        }
+        };
+        self.keep_cursors().await;
+        end
     }
 
     async fn link_event(&mut self, event: LinkEvent) {

@@ -25,9 +25,12 @@ use std::{
 };
 
 use gangline_api::ipc::{CONNECTIONS_MAX, Frame, Response};
-use gangline_os::{CancellationToken, dial, peer, task::TaskGroup};
+use gangline_os::{
+    CancellationToken, dial, peer,
+    task::{HowEnded, TaskGroup},
+};
 use tokio::{net::UnixStream, sync::watch};
-use tracing::{debug, info, warn};
+use tracing::{debug, warn};
 
 use connection::Connection;
 use requests::Requests;
@@ -52,6 +55,15 @@ struct Entry {
     end: CancellationToken,
 }
 
+/// Why the socket is no longer served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ControlEnd {
+    /// It was stopped, and every connection has ended.
+    Stopped,
+    /// It was stopped, and so many connections did not end in time: they were cut.
+    Cut(usize),
+}
+
 enum Event {
     Came(std::io::Result<UnixStream>),
     Ended(String),
@@ -66,7 +78,7 @@ pub(crate) async fn run(
     requests: Arc<Requests>,
     mut ticks: watch::Receiver<u64>,
     stop: CancellationToken,
-) {
+) -> ControlEnd {
     let mut table: HashMap<String, Entry> = HashMap::new();
     let mut group = TaskGroup::new("control");
     let mut count: u64 = 0;
@@ -92,7 +104,10 @@ pub(crate) async fn run(
                 let entry = Entry { activity: Arc::clone(&activity), end: end.clone() };
                 table.insert(name.clone(), entry);
                 let connection = Connection::new(stream, Arc::clone(&requests), activity);
-                group.spawn(name, async move { connection.run(end).await });
+                group.spawn(name, async move {
+                    let end = connection.run(end).await;
+                    debug!(count, ?end, "a connection ended");
+                });
             }
             Event::Came(Err(error)) => {
                 warn!(%error, "cannot take a connection");
@@ -113,8 +128,9 @@ pub(crate) async fn run(
     for entry in table.into_values() {
         entry.end.cancel();
     }
-    group.stop(END_WITHIN).await;
-    info!("socket closed");
+    let cut =
+        group.stop(END_WITHIN).await.iter().filter(|end| end.how == HowEnded::Cancelled).count();
+    if cut == 0 { ControlEnd::Stopped } else { ControlEnd::Cut(cut) }
 }
 
 /// Only this user and root come in (C21).

@@ -125,6 +125,13 @@ impl HookSender {
     }
 }
 
+/// Why the task that runs the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HooksEnd {
+    /// The agent loop is gone, and what it told was carried out.
+    Deserted,
+}
+
 /// The task that runs the program.
 pub(crate) struct Hooks {
     pub(crate) me: Identity,
@@ -159,7 +166,7 @@ pub(crate) enum HookError {
 impl Hooks {
     /// Runs the program for each call until the sender is gone. Cancel-safe: yes; a program under
     /// way is killed.
-    pub(crate) async fn run(self, mut calls: mpsc::Receiver<Call>) {
+    pub(crate) async fn run(self, mut calls: mpsc::Receiver<Call>) -> HooksEnd {
         while let Some(call) = calls.recv().await {
             if call.dropped > 0 {
                 self.report("hooks_dropped", texts::hooks_dropped(call.dropped)).await;
@@ -170,6 +177,7 @@ impl Hooks {
                 Err(error) => self.report("hook_failed", texts::hook_failed(event, &error)).await,
             }
         }
+        HooksEnd::Deserted
     }
 
     async fn report(&self, code: &str, text: String) {

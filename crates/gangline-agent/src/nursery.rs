@@ -11,6 +11,15 @@ use tokio::sync::mpsc;
 #[cfg(test)]
 mod tests;
 
+/// Why a nursery takes no more tasks. All that it had have ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NurseryEnd {
+    /// It was told to take none.
+    Halted,
+    /// Nobody is left who could start one.
+    Deserted,
+}
+
 /// Starts tasks in a [`Nursery`] from elsewhere. Its tasks outlive it.
 #[derive(Clone, Debug)]
 pub(crate) struct Spawner {
@@ -67,15 +76,19 @@ impl Nursery {
 
     /// Runs until every spawner is gone, or `halt` is set, and every task has ended. Dropping the
     /// future aborts all tasks.
-    pub(crate) async fn run(mut self, halt: CancellationToken) {
-        let mut open = true;
-        while open || !self.tasks.is_empty() {
+    pub(crate) async fn run(mut self, halt: CancellationToken) -> NurseryEnd {
+        let mut why = None;
+        loop {
+            let open = why.is_none();
+            if let (Some(why), true) = (why, self.tasks.is_empty()) {
+                return why;
+            }
             tokio::select! {
                 birth = self.births.recv(), if open => match birth {
                     Some(birth) => self.tasks.spawn(birth.name, birth.future),
-                    None => open = false,
+                    None => why = Some(NurseryEnd::Deserted),
                 },
-                () = halt.cancelled(), if open => open = false,
+                () = halt.cancelled(), if open => why = Some(NurseryEnd::Halted),
                 Some(end) = self.tasks.next_end(), if !self.tasks.is_empty() => {
                     if let HowEnded::Panicked(why) = &end.how {
                         tracing::error!(task = %end.name, why, "a task panicked");

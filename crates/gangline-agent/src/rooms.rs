@@ -121,6 +121,15 @@ struct Places {
 /// Cursors that are being written; gives those that were.
 type Keeping = Pin<Box<dyn Future<Output = Vec<(String, Cursor)>> + Send>>;
 
+/// Why the rooms ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RoomsEnd {
+    /// They were stopped.
+    Stopped,
+    /// Nobody speaks to them any more.
+    Deserted,
+}
+
 enum Event {
     Command(Option<RoomsCommand>),
     Tick,
@@ -137,10 +146,10 @@ impl Rooms {
         mut told: mpsc::Receiver<RoomsCommand>,
         mut ticks: watch::Receiver<u64>,
         stop: CancellationToken,
-    ) {
+    ) -> RoomsEnd {
         let mut places = Places::default();
         let mut keeping: Option<Keeping> = None;
-        loop {
+        let end = loop {
             let kept = async {
                 match &mut keeping {
                     Some(keeping) => keeping.await,
@@ -161,17 +170,17 @@ impl Rooms {
                     keeping = None;
                     places.kept(&kept);
                 }
-                Event::Command(None) | Event::Stop => {
-                    if let Some(keeping) = keeping {
-                        places.kept(&keeping.await);
-                    }
-                    if let Some(keeping) = self.keep(&places) {
-                        keeping.await;
-                    }
-                    return;
-                }
+                Event::Command(None) => break RoomsEnd::Deserted,
+                Event::Stop => break RoomsEnd::Stopped,
             }
+        };
+        if let Some(keeping) = keeping {
+            places.kept(&keeping.await);
         }
+        if let Some(keeping) = self.keep(&places) {
+            keeping.await;
+        }
+        end
     }
 
     fn take(&self, places: &mut Places, told: RoomsCommand) {

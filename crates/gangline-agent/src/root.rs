@@ -9,7 +9,7 @@ mod parts;
 mod read;
 mod stop;
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use gangline_api::{
     event::{Event, Notice, StartStep, StepState},
@@ -263,6 +263,12 @@ async fn sweep(settings: &Settings, store: &Store, epoch: gangline_core::Epoch) 
     report.left.is_empty()
 }
 
+/// Runs a part of the daemon, and logs why it ended.
+async fn logged<E: fmt::Debug>(part: &'static str, run: impl Future<Output = E>) {
+    let end = run.await;
+    info!(part, ?end, "a part of the daemon ended");
+}
+
 /// Why the daemon ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Why {
@@ -362,7 +368,10 @@ impl Parts {
             Ok(socket) => {
                 let (requests, shut) = (Arc::clone(&self.requests), self.shut.clone());
                 let ticks = self.ticks.subscribe();
-                self.tasks.spawn("control", control::run(socket, requests, ticks, shut));
+                self.tasks.spawn("control", async move {
+                    let end = control::run(socket, requests, ticks, shut).await;
+                    info!(?end, "socket closed");
+                });
                 StepState::Done
             }
             Err(error) => {

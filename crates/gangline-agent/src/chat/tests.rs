@@ -18,7 +18,7 @@ use gangline_store::{OpenOptions, Store, Tuning, Whose};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc, watch};
 
-use super::{Chat, ChatDeps, Counts, Said};
+use super::{Chat, ChatDeps, ChatEnd, Counts, Said};
 use crate::{
     bus::{Incoming, LINK_QUEUE},
     hand_clock::ManualClock,
@@ -213,4 +213,24 @@ impl Room {
         let rows = self.rig.chat.pending().await.unwrap();
         rows.into_iter().map(|row| row.body.as_str().to_owned()).collect()
     }
+}
+
+/// Style, *Errors*: the loop says why it ended.
+#[tokio::test]
+async fn the_chat_task_says_why_it_ended() {
+    let (stop, stopped) = (CancellationToken::new(), CancellationToken::new());
+    stopped.cancel();
+    // Why it ends that has this token, with a link that is there or gone.
+    let end = async |rig: Rig, stop: &CancellationToken, link_is_there: bool| {
+        let (link, events) = mpsc::channel(1);
+        let (_asks, asked) = mpsc::channel(1);
+        let (_ticks, tick) = watch::channel(0);
+        let _link = link_is_there.then_some(link);
+        rig.chat.run((events, asked), tick, stop.clone()).await
+    };
+    assert_eq!(end(Rig::open(true).await, &stopped, true).await, ChatEnd::Stopped);
+    assert_eq!(end(Rig::open(true).await, &stop, false).await, ChatEnd::LinkGone);
+    let closed = Rig::open(true).await;
+    closed.chat.deps.store.close().await.unwrap();
+    assert_eq!(end(closed, &stopped, true).await, ChatEnd::NeverOpened);
 }

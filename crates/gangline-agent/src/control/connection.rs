@@ -92,8 +92,22 @@ enum Event {
     Stop,
 }
 
-/// The connection is over.
-struct Over;
+/// Why a connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ConnectionEnd {
+    /// The other end has said and heard all that it wanted.
+    HungUp,
+    /// It broke.
+    Broken,
+    /// A line was too long, or not whole in time.
+    BadLine,
+    /// The other end does not read what it asked for.
+    Deaf,
+    /// The daemon could not do a request to its end, or not write what came of it.
+    Failed,
+    /// It was stopped: the daemon ends, or somebody else needed the place.
+    Stopped,
+}
 
 impl Connection {
     pub(super) fn new(
@@ -125,18 +139,18 @@ impl Connection {
 
     /// Serves until one of both has had enough. Cancel-safe: dropped, requests under way may be
     /// done and are not answered.
-    pub(super) async fn run(mut self, end: CancellationToken) {
+    pub(super) async fn run(mut self, end: CancellationToken) -> ConnectionEnd {
         loop {
             let event = self.next(&end).await;
-            if self.handle(event).await.is_err() {
-                return;
+            if let Err(end) = self.handle(event).await {
+                return end;
             }
             let live = self.work.count > 0 || self.subscription.is_some();
             if self.activity.busy.swap(live, Ordering::Relaxed) && !live {
                 self.activity.idle_since.store(self.requests.millis(), Ordering::Relaxed);
             }
             if self.silent && self.work.count == 0 {
-                return;
+                return ConnectionEnd::HungUp;
             }
         }
     }
@@ -174,7 +188,7 @@ impl Connection {
         }
     }
 
-    async fn handle(&mut self, event: Event) -> Result<(), Over> {
+    async fn handle(&mut self, event: Event) -> Result<(), ConnectionEnd> {
         match event {
             Event::Readable => {
                 self.read()?;
@@ -194,13 +208,13 @@ impl Connection {
                 HowEnded::Cancelled | HowEnded::Panicked(_) => {
                     warn!(?how, "a request was not completed");
                     self.refuse(None, "the daemon could not do this").await?;
-                    Err(Over)
+                    Err(ConnectionEnd::Failed)
                 }
             },
             Event::LineLate => {
                 let text = format!("the line was incomplete after {LINE_SECONDS} s");
                 self.refuse(None, &text).await?;
-                Err(Over)
+                Err(ConnectionEnd::BadLine)
             }
             Event::Committed => {
                 if let Some(reading) = &mut self.subscription {
@@ -211,13 +225,13 @@ impl Connection {
             Event::Page => self.page().await,
             Event::Stop => {
                 self.finish().await;
-                Err(Over)
+                Err(ConnectionEnd::Stopped)
             }
         }
     }
 
     /// Reads what is there, at most a chunk.
-    fn read(&mut self) -> Result<(), Over> {
+    fn read(&mut self) -> Result<(), ConnectionEnd> {
         let mut chunk = [0; CHUNK];
         match self.stream.try_read(&mut chunk) {
             Ok(0) => self.silent = true,
@@ -225,14 +239,14 @@ impl Connection {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
                 debug!(%error, "a connection broke");
-                return Err(Over);
+                return Err(ConnectionEnd::Broken);
             }
         }
         Ok(())
     }
 
     /// Takes whole lines as requests, as many as may be open.
-    async fn take_lines(&mut self) -> Result<(), Over> {
+    async fn take_lines(&mut self) -> Result<(), ConnectionEnd> {
         while self.work.count < IN_FLIGHT_MAX {
             match self.lines.take() {
                 Ok(Some(line)) => self.request(&line).await?,
@@ -243,7 +257,7 @@ impl Connection {
                 Ok(None) => break,
                 Err(TooLong) => {
                     self.refuse(None, &RequestError::TooLong.to_string()).await?;
-                    return Err(Over);
+                    return Err(ConnectionEnd::BadLine);
                 }
             }
             // The next line begins to count now.
@@ -258,7 +272,7 @@ impl Connection {
         Ok(())
     }
 
-    async fn request(&mut self, line: &[u8]) -> Result<(), Over> {
+    async fn request(&mut self, line: &[u8]) -> Result<(), ConnectionEnd> {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
@@ -297,7 +311,7 @@ impl Connection {
         });
     }
 
-    async fn answer(&mut self, done: Done) -> Result<(), Over> {
+    async fn answer(&mut self, done: Done) -> Result<(), ConnectionEnd> {
         self.write(&Frame::Response(done.response)).await?;
         match done.then {
             Then::GoOn => Ok(()),
@@ -312,12 +326,12 @@ impl Connection {
         }
     }
 
-    async fn refuse(&mut self, id: Option<RequestId>, error: &str) -> Result<(), Over> {
+    async fn refuse(&mut self, id: Option<RequestId>, error: &str) -> Result<(), ConnectionEnd> {
         self.write(&Frame::Response(Response::failed(id, error))).await
     }
 
     /// Sends the next page of events, if there is one.
-    async fn page(&mut self) -> Result<(), Over> {
+    async fn page(&mut self) -> Result<(), ConnectionEnd> {
         let Some(reading) = &mut self.subscription else { return Ok(()) };
         // Seen before it is read: what is committed meanwhile wakes us again.
         reading.committed.mark_unchanged();
@@ -365,27 +379,24 @@ impl Connection {
         let _ = tokio::time::timeout(FINISH_WITHIN, answered).await;
     }
 
-    async fn write(&mut self, frame: &Frame) -> Result<(), Over> {
+    async fn write(&mut self, frame: &Frame) -> Result<(), ConnectionEnd> {
         match frame.encode() {
             Ok(line) => self.write_bytes(&line).await,
             Err(error) => {
                 warn!(%error, "a response cannot be written");
-                Err(Over)
+                Err(ConnectionEnd::Failed)
             }
         }
     }
 
-    async fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Over> {
+    async fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), ConnectionEnd> {
         match tokio::time::timeout(WRITE_WITHIN, self.stream.write_all(bytes)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
                 debug!(%error, "a connection broke");
-                Err(Over)
+                Err(ConnectionEnd::Broken)
             }
-            Err(_) => {
-                debug!("a client does not read its responses; its connection is closed");
-                Err(Over)
-            }
+            Err(_) => Err(ConnectionEnd::Deaf),
         }
     }
 }

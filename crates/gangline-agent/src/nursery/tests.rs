@@ -5,6 +5,17 @@ use tokio::sync::oneshot;
 
 use super::*;
 
+/// Runs a nursery in a group; why it ended comes by the receiver.
+fn run(
+    group: &mut TaskGroup,
+    nursery: Nursery,
+    halt: CancellationToken,
+) -> oneshot::Receiver<NurseryEnd> {
+    let (tell, told) = oneshot::channel();
+    group.spawn("nursery", async move { _ = tell.send(nursery.run(halt).await) });
+    told
+}
+
 fn end(name: &str, how: HowEnded) -> TaskEnd {
     TaskEnd { name: name.to_owned(), how }
 }
@@ -13,7 +24,7 @@ fn end(name: &str, how: HowEnded) -> TaskEnd {
 async fn a_nursery_outlives_its_spawners_until_its_tasks_are_done() {
     let (spawner, nursery) = Nursery::new("nursery", 1);
     let mut group = TaskGroup::new("root");
-    group.spawn("nursery", nursery.run(CancellationToken::new()));
+    let why = run(&mut group, nursery, CancellationToken::new());
     let (go, gone) = oneshot::channel::<()>();
     let (wild, began) = oneshot::channel::<()>();
     spawner
@@ -32,6 +43,7 @@ async fn a_nursery_outlives_its_spawners_until_its_tasks_are_done() {
     }
     go.send(()).unwrap();
     assert_eq!(group.next_end().await, Some(end("nursery", HowEnded::Finished)));
+    assert_eq!(why.await, Ok(NurseryEnd::Deserted));
 }
 
 #[tokio::test]
@@ -47,7 +59,7 @@ async fn a_halted_nursery_ends_with_its_last_task() {
     let (spawner, nursery) = Nursery::new("nursery", 1);
     let halt = CancellationToken::new();
     let mut group = TaskGroup::new("root");
-    group.spawn("nursery", nursery.run(halt.clone()));
+    let why = run(&mut group, nursery, halt.clone());
     let (go, gone) = oneshot::channel::<()>();
     let (begun, begins) = oneshot::channel::<()>();
     spawner
@@ -65,5 +77,6 @@ async fn a_halted_nursery_ends_with_its_last_task() {
     }
     go.send(()).unwrap();
     assert_eq!(group.next_end().await, Some(end("nursery", HowEnded::Finished)));
+    assert_eq!(why.await, Ok(NurseryEnd::Halted));
     assert!(spawner.spawn("late", async {}).is_err());
 }

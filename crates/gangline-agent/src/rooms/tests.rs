@@ -17,6 +17,7 @@ struct Fixture {
     unread: watch::Receiver<Unread>,
     stop: CancellationToken,
     task: gangline_os::task::TaskGroup,
+    ended: oneshot::Receiver<RoomsEnd>,
 }
 
 fn ada() -> AgentName {
@@ -41,8 +42,10 @@ impl Fixture {
             unread: sender,
         };
         let mut task = gangline_os::task::TaskGroup::new("rooms");
-        task.spawn("rooms", rooms.run(end, tick, stop.clone()));
-        Self { _folder: folder, store, told, ticks, unread, stop, task }
+        let (tell, ended) = oneshot::channel();
+        let run = rooms.run(end, tick, stop.clone());
+        task.spawn("rooms", async move { _ = tell.send(run.await) });
+        Self { _folder: folder, store, told, ticks, unread, stop, task, ended }
     }
 
     async fn send(&self, told: RoomsCommand) {
@@ -242,4 +245,16 @@ async fn the_place_that_was_silent_longest_gives_way() {
     assert_eq!(fixture.read("n1", 9).await.lines.len(), 1);
     assert_eq!(fixture.read("#kept", 9).await.lines.len(), 5);
     assert!(fixture.unread.borrow().len() <= PLACES_MAX);
+}
+
+/// Style, *Errors*: the loop says why it ended.
+#[tokio::test]
+async fn the_rooms_say_why_they_ended() {
+    let fixture = Fixture::open(500).await;
+    fixture.stop.cancel();
+    assert_eq!(fixture.ended.await, Ok(RoomsEnd::Stopped));
+
+    let Fixture { told, ended, task: _task, .. } = Fixture::open(500).await;
+    drop(told);
+    assert_eq!(ended.await, Ok(RoomsEnd::Deserted));
 }

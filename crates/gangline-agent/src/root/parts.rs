@@ -26,7 +26,7 @@ use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::options::{speaker, start_options};
-use super::{OWNER_TOKEN, closed, read};
+use super::{OWNER_TOKEN, closed, logged, read};
 use crate::{
     agent_loop::{AgentLoop, LoopEnd, Notices, Ports},
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
@@ -292,7 +292,7 @@ fn spawn_inner(
         unread: ends.unread,
     };
     let (ticks, carried) = (shared.ticks.clone(), shared.flush.clone());
-    tasks.spawn("rooms", async move { rooms.run(ends.rooms, ticks, carried).await });
+    tasks.spawn("rooms", logged("rooms", rooms.run(ends.rooms, ticks, carried)));
     let fatal = shared.fatal.clone();
     tasks.spawn("agent loop", async move {
         let end = agent_loop.run(ends.agent_loop).await;
@@ -301,10 +301,10 @@ fn spawn_inner(
             let _ = fatal.send(why).await;
         }
     });
-    tasks.spawn(BACKEND, ends.nursery.run(shared.halt.clone()));
+    tasks.spawn(BACKEND, logged(BACKEND, ends.nursery.run(shared.halt.clone())));
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
         let hooks = hooks(settings, shared, configured);
-        tasks.spawn(HOOKS, hooks.run(calls));
+        tasks.spawn(HOOKS, logged(HOOKS, hooks.run(calls)));
     }
 }
 
@@ -406,7 +406,7 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
     let chat = Chat::new(deps(settings, shared, outer.said, (outer.intake.clone(), opened)));
     let (ends, ticks, carried) =
         ((events, outer.asked), shared.ticks.clone(), shared.flush.clone());
-    tasks.spawn("chat", async move { chat.run(ends, ticks, carried).await });
+    tasks.spawn("chat", logged("chat", chat.run(ends, ticks, carried)));
 }
 
 type Channels = watch::Sender<HashSet<ChannelName>>;

@@ -15,7 +15,7 @@ use gangline_store::{NewEvent, OpenOptions, Said, Store, Whose};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader},
-    sync::Notify,
+    sync::{Notify, oneshot},
 };
 
 use super::*;
@@ -26,7 +26,7 @@ use crate::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
     },
-    control::tokens::Tokens,
+    control::{self, ControlEnd, socket::Socket, tokens::Tokens},
     rooms::{Became, By, Rooms, RoomsCommand, Spoken, Unread},
     showing::Showing,
     speech::Speaker,
@@ -82,7 +82,8 @@ impl Fixture {
             lines: 500,
             unread: unread_sender,
         };
-        tasks.spawn("rooms", kept.run(rooms_end, ticks, CancellationToken::new()));
+        let run = kept.run(rooms_end, ticks, CancellationToken::new());
+        tasks.spawn("rooms", async move { _ = run.await });
         let requests = Requests {
             me: Arc::new(Identity {
                 agent: ada(),
@@ -142,12 +143,22 @@ impl Fixture {
     }
 
     fn connect(&mut self) -> (Client, CancellationToken) {
+        let (client, end, _ended) = self.connect_and_follow();
+        (client, end)
+    }
+
+    /// The same; why the connection ended comes by the receiver.
+    fn connect_and_follow(
+        &mut self,
+    ) -> (Client, CancellationToken, oneshot::Receiver<ConnectionEnd>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let activity = Activity { busy: false.into(), idle_since: 0.into() };
         let connection = Connection::new(theirs, Arc::clone(&self.requests), Arc::new(activity));
         let end = CancellationToken::new();
-        self.tasks.spawn("connection", connection.run(end.clone()));
-        (Client { stream: BufReader::new(ours) }, end)
+        let (tell, ended) = oneshot::channel();
+        let run = connection.run(end.clone());
+        self.tasks.spawn("connection", async move { _ = tell.send(run.await) });
+        (Client { stream: BufReader::new(ours) }, end, ended)
     }
 }
 
@@ -458,4 +469,43 @@ async fn requests_under_way_are_answered_at_the_end() {
     inquiry.reply.send(Ok(Answer::Users(vec![]))).unwrap();
     assert!(client.line().await.contains("\"id\":\"1\",\"ok\":true"));
     assert_eq!(client.line().await, "");
+}
+
+/// Style, *Errors*: a connection says why it ended.
+#[tokio::test]
+async fn a_connection_says_why_it_ended() {
+    let mut fixture = Fixture::open().await;
+    let (client, _end, ended) = fixture.connect_and_follow();
+    drop(client);
+    assert_eq!(ended.await, Ok(ConnectionEnd::HungUp));
+
+    let (mut client, _end, ended) = fixture.connect_and_follow();
+    client.send(&"x".repeat(LINE_MAX + 1)).await;
+    assert_eq!(ended.await, Ok(ConnectionEnd::BadLine));
+
+    let (_client, end, ended) = fixture.connect_and_follow();
+    end.cancel();
+    assert_eq!(ended.await, Ok(ConnectionEnd::Stopped));
+}
+
+/// The same of the socket: a connection that writes to a client who does not read is cut.
+#[tokio::test]
+async fn the_socket_says_why_it_is_no_longer_served() {
+    let fixture = Fixture::open().await;
+    for (chunk, expect) in [(0, ControlEnd::Stopped), (CHUNK, ControlEnd::Cut(1))] {
+        let path = fixture.folder.path().join("run/ada.sock");
+        let socket = Socket::bind(&path, &fixture.folder.path().join("culture/ada.sock")).unwrap();
+        let (stop, (_ticks, ticks)) = (CancellationToken::new(), watch::channel(0));
+        let mut client =
+            Client { stream: BufReader::new(UnixStream::connect(&path).await.unwrap()) };
+        let follow = async {
+            // One chunk; its answers are more than the socket holds.
+            client.send(&format!("x\n{}", "x\n".repeat(chunk / 2))).await;
+            assert_eq!(client.line().await, BROKEN);
+            stop.cancel();
+        };
+        let run = control::run(socket, Arc::clone(&fixture.requests), ticks, stop.clone());
+        let (end, ()) = tokio::join!(run, follow);
+        assert_eq!(end, expect);
+    }
 }

@@ -112,7 +112,8 @@ impl Rig {
         let (spawner, nursery) = Nursery::new("test", 2);
         let mut root = TaskGroup::new("root");
         let halt = CancellationToken::new();
-        root.spawn("backend", nursery.run(halt.clone()));
+        let halted = halt.clone();
+        root.spawn("backend", async move { _ = nursery.run(halted).await });
         let port = BackendPort::new(make, spawner, halt.clone());
         Self { port, halt, starts, opened, root }
     }
