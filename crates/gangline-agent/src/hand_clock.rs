@@ -1,32 +1,48 @@
-//! The machine's clock, which a test can move forward.
+//! The machine's clock, which a test can put forward.
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
-use gangline_os::clock::{self, Clock, UnixMicros};
+use gangline_os::clock::{self, Clock, Sleep, UnixMicros};
+use tokio::sync::watch;
 
-/// See the file.
-#[derive(Default)]
-pub(crate) struct ManualClock(AtomicU64);
+/// See the file. Whoever sleeps until a time that has come wakes up.
+pub(crate) struct HandClock(watch::Sender<Duration>);
 
-impl ManualClock {
-    pub(crate) fn forward(&self, by: Duration) {
-        self.0.fetch_add(by.as_secs() * 1000 + u64::from(by.subsec_millis()), Ordering::SeqCst);
-    }
-
-    fn ahead(&self) -> Duration {
-        Duration::from_millis(self.0.load(Ordering::SeqCst))
+impl Default for HandClock {
+    fn default() -> Self {
+        Self(watch::Sender::new(Duration::ZERO))
     }
 }
 
-impl Clock for ManualClock {
+impl HandClock {
+    pub(crate) fn forward(&self, by: Duration) {
+        self.0.send_modify(|ahead| *ahead += by);
+    }
+}
+
+impl Clock for HandClock {
     fn now(&self) -> UnixMicros {
-        clock::system().now().plus(self.ahead())
+        clock::system().now().plus(*self.0.borrow())
     }
 
     fn monotonic(&self) -> Duration {
-        clock::system().monotonic() + self.ahead()
+        clock::system().monotonic() + *self.0.borrow()
+    }
+
+    fn sleep_until(&self, until: Duration) -> Sleep {
+        let mut ahead = self.0.subscribe();
+        Box::pin(async move {
+            loop {
+                let machine = clock::system();
+                let left = until.saturating_sub(machine.monotonic() + *ahead.borrow_and_update());
+                if left.is_zero() {
+                    return;
+                }
+                tokio::select! {
+                    () = clock::sleep(&machine, left) => return,
+                    Ok(()) = ahead.changed() => {}
+                }
+            }
+        })
     }
 }

@@ -21,7 +21,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::{Chat, ChatDeps, ChatEnd, Counts, Said};
 use crate::{
     bus::{Incoming, LINK_QUEUE},
-    hand_clock::ManualClock,
+    hand_clock::HandClock,
     rooms::RoomsCommand,
     showing::Showing,
 };
@@ -36,7 +36,7 @@ pub(super) struct Rig {
     pub(super) folder: TempDir,
     pub(super) agent_loop: mpsc::Receiver<Incoming>,
     pub(super) showing: watch::Sender<Showing>,
-    pub(super) clock: Arc<ManualClock>,
+    pub(super) clock: Arc<HandClock>,
 }
 
 pub(super) fn ada() -> AgentName {
@@ -53,9 +53,9 @@ impl Rig {
     pub(super) async fn tuned(own: bool, tuning: Tuning) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
-        let manual = Arc::new(ManualClock::default());
+        let manual = Arc::new(HandClock::default());
         // One clock for both: what was stored a while ago is a while ago.
-        let options = OpenOptions { path, clock: Arc::<ManualClock>::clone(&manual) };
+        let options = OpenOptions { path, clock: Arc::<HandClock>::clone(&manual) };
         let store = Store::open_tuned(options, tuning).await.unwrap();
         let whose = Whose { runtime: "native", configured: "native" };
         store.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
@@ -67,7 +67,7 @@ impl Rig {
             agent: ada(),
             epoch: Epoch(1),
             store,
-            clock: Arc::<ManualClock>::clone(&manual),
+            clock: Arc::<HandClock>::clone(&manual),
             redactor: Arc::new(Redactor::default()),
             network_id: "net".to_owned(),
             own,

@@ -26,7 +26,7 @@ use super::*;
 use crate::{
     agent_loop::{Identity, Notices, Ports},
     bus::{Incoming, LINK_QUEUE},
-    hand_clock::ManualClock,
+    hand_clock::HandClock,
     hooks::HookSender,
     journal::{Journal, JournalDeps, Record, Reply},
     looks::{LookDeps, Looks, Waiting},
@@ -45,7 +45,7 @@ struct Rig {
     agent_loop: AgentLoop,
     link: mpsc::Receiver<LinkCommand>,
     showing: watch::Receiver<Showing>,
-    clock: Arc<ManualClock>,
+    clock: Arc<HandClock>,
     _folder: tempfile::TempDir,
     _runtime: tokio::runtime::Runtime,
 }
@@ -139,7 +139,7 @@ impl Rig {
 
     /// An agent whose backend is not there yet.
     fn starting(talks: bool) -> Self {
-        let clock = Arc::new(ManualClock::default());
+        let clock = Arc::new(HandClock::default());
         let nick: gangline_core::AgentName = "oak-ada".parse().unwrap();
         let core = Agent::new(AgentOptions { epoch: Epoch(1), ..AgentOptions::default() });
         let view = core.view();
@@ -171,7 +171,7 @@ impl Rig {
         let me = Identity {
             agent: nick,
             epoch: Epoch(1),
-            clock: Arc::<ManualClock>::clone(&clock),
+            clock: Arc::<HandClock>::clone(&clock),
             redactor: Arc::new(Redactor::default()),
         };
         let agent_loop = AgentLoop::new(me, core, ports).talks(talks);
