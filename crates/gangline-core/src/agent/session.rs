@@ -112,6 +112,11 @@ impl Session {
         with
     }
 
+    /// The context is shorter than when this was wished for, no matter for whom it was shortened.
+    fn is_shorter(&mut self) {
+        self.wanted = self.wanted.filter(|it| *it == Wanted::Clear);
+    }
+
     /// There must be more room in the context, as soon as no turn is open.
     pub(super) fn wants_room(&mut self) {
         self.wanted.get_or_insert(Wanted::Room);
@@ -220,6 +225,7 @@ impl Agent {
         match well {
             true => {
                 self.session.size = Size::Fits;
+                self.session.is_shorter();
                 self.care.shortened();
             }
             false => self.care.not_shortened(),

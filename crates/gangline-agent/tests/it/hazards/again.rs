@@ -113,3 +113,57 @@ fn a_daemon_ends_in_the_middle_of_a_shortening() {
     rig.sees(STATES, &["answered 1"]);
     assert_eq!(daemon.stop().code, 0);
 }
+
+/// A person wants the context shortened while that is under way for a prompt: one compaction serves
+/// both, and the turn stays one.
+#[test]
+fn a_persons_compact_is_met_by_the_shortening_that_is_under_way() {
+    let rig = Rig::program(
+        "ready; prompt; too_long; prompt; gate short; shortened; prompt; words plum; serve",
+        "",
+    );
+    let short = rig.gate("short");
+    let daemon = rig.start();
+    let (mut ori, mut owner) = (rig.member("ori"), rig.owner("dana"));
+    rig.at_work(&mut ori, "@lab-ada which fruit");
+    rig.was_told(2);
+    owner.say(ROOM, "@lab-ada compact");
+    owner.hears(ADA, ROOM, "I shorten my context");
+    daemon.owner("compact");
+    short.open();
+    ori.hears(ADA, ROOM, "plum");
+    ori.say(ROOM, "@lab-ada and now");
+    ori.hears(ADA, ROOM, "answer of life 1");
+    assert_eq!(daemon.stop().code, 0);
+    let told = told(&rig);
+    let texts: Vec<&str> = told.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(texts.len(), 4, "{texts:?}");
+    assert_eq!((texts[1], texts[2]), ("/compact", texts[0]));
+    assert!(texts[3].contains("and now"), "{texts:?}");
+    assert_eq!(rig.query(OUTCOMES), ["completed", "completed"]);
+    assert_eq!(rig.query(STATES), ["answered 1", "answered 1"]);
+}
+
+/// The same once the prompt is given again: the turn may fill the context anew, and the wish is met
+/// when it is over.
+#[test]
+fn a_persons_compact_after_a_shortening_is_met_when_the_turn_is_over() {
+    let rig = Rig::program(
+        "ready; prompt; too_long; prompt; shortened; prompt; gate again; words plum; prompt; shortened; serve",
+        "",
+    );
+    let again = rig.gate("again");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    rig.at_work(&mut ori, "@lab-ada which fruit");
+    rig.was_told(3);
+    daemon.owner("compact");
+    again.open();
+    ori.hears(ADA, ROOM, "plum");
+    rig.was_told(4);
+    assert_eq!(daemon.stop().code, 0);
+    let told = told(&rig);
+    let commands: Vec<bool> = told.iter().map(|it| it.0 == "/compact").collect();
+    assert_eq!(commands, [false, true, false, true]);
+    assert_eq!(rig.query(OUTCOMES), ["completed"]);
+}

@@ -169,6 +169,66 @@ fn a_turn_that_is_ended_while_its_context_is_compacted_is_not_given_again() {
     }
 }
 
+/// When a person wishes for a change, in a turn whose prompt does not fit.
+#[derive(Debug, Clone, Copy)]
+enum Wished {
+    /// Before that is known.
+    Before,
+    /// While the context is made shorter for it.
+    Meanwhile,
+    /// While the prompt is given again.
+    After,
+}
+
+/// A compaction has one owner: while one is under way for the turn, a person's wish for one is met by
+/// it, and no second one follows. The turn stays one.
+#[test]
+fn a_persons_wish_is_met_by_the_compaction_that_is_under_way() {
+    use ContextChange::{Clear, Compact};
+    use Wished::{After, Before, Meanwhile};
+    for (change, wished, then) in [
+        (Compact, Before, ""),
+        (Compact, Meanwhile, ""),
+        // The turn may have filled it again.
+        (Compact, After, "; compact"),
+        (Clear, Before, "; clear"),
+        (Clear, Meanwhile, "; clear"),
+        (Clear, After, "; clear"),
+    ] {
+        let mut story = able();
+        let wish = |story: &mut Story| story.is(Input::Change(change), "");
+        if matches!(wished, Before) {
+            wish(&mut story);
+        }
+        story.finish(1, Finish::Overflow, "compact");
+        if matches!(wished, Meanwhile) {
+            wish(&mut story);
+            wish(&mut story);
+        }
+        story.compacts(true, "prompt again t1.1");
+        if matches!(wished, After) {
+            wish(&mut story);
+        }
+        story.runtime(RuntimeInput::Accepted { turn: turn(1) }, "");
+        story.text("done");
+        let end = format!("end t1.1 completed m1=answered `done`{then}");
+        story.finish(1, Finish::Completed, &end);
+        assert_eq!(story.agent.view().turn, None, "{change:?} {wished:?}");
+    }
+}
+
+/// What could not be made shorter is given up, and an empty session needs no shortening.
+#[test]
+fn a_persons_wish_is_met_by_an_empty_session_when_the_compaction_fails() {
+    let mut story = able();
+    story.finish(1, Finish::Overflow, "compact");
+    story.is(Input::Change(ContextChange::Compact), "");
+    story.compacts(false, "end t1.1 failed:context_overflow m1=failed; restart 1");
+    story.is(Input::Message(queued(2)), "start 2 Fresh");
+    story.runtime(RuntimeInput::Can { generation: Generation(2), abilities: ALL }, "");
+    story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.2 m2");
+}
+
 /// The watchdog runs while the context is made shorter, and anew once the prompt was given again.
 #[test]
 fn a_compaction_that_hangs_is_ended_like_a_turn_that_does() {
