@@ -249,19 +249,13 @@ impl AgentLoop {
         }
     }
 
-    /// Ends the backend by its kill policy, and writes what is left. Nothing is taken in any more:
-    /// those who ask for something hear that the daemon ends.
+    /// Has the backend end by its kill policy, which the root waits for, and writes what is left.
+    /// Nothing is taken in any more: those who ask for something hear that the daemon ends.
     async fn wind_up(mut self) -> LoopEnd {
         self.session.end(StopReason::Shutdown);
-        let Self { session, journal, .. } = &mut self;
-        let ended = async {
-            // What a backend tells on its way out changes nothing any more.
-            while !session.is_over() {
-                let _ = session.next().await;
-            }
-        };
-        let ((), written) = tokio::join!(ended, journal.flush());
-        match written {
+        // What a backend tells on its way out changes nothing any more.
+        drop(self.session);
+        match self.journal.flush().await {
             Ok(()) => LoopEnd::Drained,
             Err(fatal) => LoopEnd::Fatal(fatal),
         }

@@ -1,6 +1,10 @@
 //! The messages between the tasks of one daemon.
 
-use gangline_core::{MessageId, TurnId, agent::ContextChange, approval::Decision};
+use gangline_core::{
+    MessageId, TurnId,
+    agent::{ContextChange, Drain},
+    approval::Decision,
+};
 use gangline_store::{ApprovalRow, MessageRow};
 use tokio::sync::{mpsc, oneshot};
 
@@ -30,8 +34,9 @@ pub(crate) async fn taken(
     taken.await.map_err(|_| Ending)
 }
 
-/// The daemon ends: nothing is taken in any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Nothing is taken in any more. Its text is what everybody hears who comes too late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the daemon ends")]
 pub(crate) struct Ending;
 
 /// What reaches the agent loop.
@@ -62,7 +67,7 @@ pub(crate) enum Incoming {
     /// The agent's context is to be shortened or emptied, once no turn is open.
     Change(ContextChange),
     /// The daemon must end.
-    Drain(Hurry),
+    Drain(Drain),
     /// The daemon's tick, with the number that the loop shows when it has taken it.
     Tick(u64),
 }
@@ -98,15 +103,6 @@ pub(crate) enum Word {
     Resume,
     /// End the open turn.
     Abort,
-}
-
-/// How soon the daemon must end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hurry {
-    /// After the open turn, or when the budget for it is over.
-    Soft,
-    /// Now.
-    Now,
 }
 
 /// Why the daemon cannot continue.

@@ -8,6 +8,7 @@ mod closed;
 mod parts;
 mod read;
 mod stop;
+mod tasks;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -40,7 +41,7 @@ use crate::{
     texts,
 };
 
-use parts::Parts;
+use parts::{CONTROL, Parts};
 
 /// The file of the owner's token, in the state folder.
 pub(crate) const OWNER_TOKEN: &str = "owner.token";
@@ -315,7 +316,6 @@ impl Parts {
                 () = self.asked_to_end.cancelled() => return Why::Asked,
                 Some(fatal) = self.fatal.recv() => return Why::Fatal(fatal),
                 Some(end) = self.tasks.next_end() => {
-                    self.seen.insert(end.name.clone());
                     let end = format!("{}: {:?}", end.name, end.how);
                     error!(end, "a task ended unexpectedly");
                     return Why::Fatal(Fatal::TaskEnded(end));
@@ -368,7 +368,7 @@ impl Parts {
             Ok(socket) => {
                 let (requests, shut) = (Arc::clone(&self.requests), self.shut.clone());
                 let ticks = self.ticks.subscribe();
-                self.tasks.spawn("control", async move {
+                self.tasks.spawn(CONTROL, async move {
                     let end = control::run(socket, requests, ticks, shut).await;
                     info!(?end, "socket closed");
                 });
@@ -378,8 +378,7 @@ impl Parts {
                 tracing::warn!(%error, path = %path.display(), "no control socket");
                 let text = format!("no control socket at {}: {error}", path.display());
                 notice(&self.store, me, "no_socket", text).await;
-                // There is no task whose end could be waited for.
-                self.seen.insert("control".to_owned());
+                self.tasks.has_none(CONTROL);
                 StepState::Absent
             }
         }

@@ -100,11 +100,6 @@ impl Session {
         }
     }
 
-    /// Says whether no backend runs, nor is to.
-    pub(crate) fn is_over(&self) -> bool {
-        self.port.is_down()
-    }
-
     /// Returns the model that the backend is started with; `None` = its own default.
     pub(crate) fn model(&self) -> Option<&str> {
         self.options.model.as_deref()

@@ -46,8 +46,8 @@ pub(crate) enum NotSaid {
     OwnersOnly(AgentName),
     #[error("not sent")]
     Store(#[from] StoreError),
-    #[error("the daemon is shutting down")]
-    Ending,
+    #[error(transparent)]
+    Ending(#[from] Ending),
 }
 
 /// How something was said.
@@ -83,6 +83,10 @@ impl Speaker {
         context: Option<&TurnContext>,
         saying: Saying<'_>,
     ) -> Result<Said, NotSaid> {
+        if context.is_some() && self.agent_loop.is_closed() {
+            // The turn is over, and what is stored now would be an answer that no rule has seen.
+            return Err(Ending.into());
+        }
         let more = more(context);
         let split = split::redacted_lines(&self.redactor.redact(saying.text), |left| {
             format!("… (+{left} lines: {more})")
@@ -112,7 +116,7 @@ impl Speaker {
         if let Some(turn) = turn {
             let (to, in_reply_to) = (saying.to.to_string(), saying.in_reply_to);
             let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
-            taken(&self.agent_loop, sent).await.map_err(|Ending| NotSaid::Ending)?;
+            taken(&self.agent_loop, sent).await?;
         }
         self.outbox.notify_one();
         if let Some(agent) = colleague {

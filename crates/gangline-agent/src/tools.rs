@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    bus::{Ending, Incoming, taken},
+    bus::{Incoming, taken},
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
     whereabouts::Whereabouts,
 };
@@ -113,7 +113,7 @@ impl SpeakingTools {
                 error @ (NotSaid::Empty
                 | NotSaid::ToItself
                 | NotSaid::OwnersOnly(_)
-                | NotSaid::Ending),
+                | NotSaid::Ending(_)),
             ) => Err(error.to_string()),
         }
     }
@@ -121,9 +121,7 @@ impl SpeakingTools {
     async fn no_reply(&self, context: &TurnContext, call: &ToolCall) -> Result<String, String> {
         let message = message_field(&call.input, "message", context)?;
         let noted = |heard| Incoming::NoReply { turn: context.turn, message, heard };
-        taken(&self.speaker.agent_loop, noted)
-            .await
-            .map_err(|Ending| "the daemon is shutting down".to_owned())?;
+        taken(&self.speaker.agent_loop, noted).await.map_err(|ending| ending.to_string())?;
         Ok("noted: no reply".to_owned())
     }
 }

@@ -17,6 +17,7 @@ use tokio::{
 };
 
 use crate::{
+    bus::Ending,
     chat::inquiries::{Answer, Inquiry, Question, Unanswered},
     speech::Speaker,
 };
@@ -30,8 +31,6 @@ const INQUIRY_WITHIN: Duration = Duration::from_secs(14);
 const NICK_WITHIN: Duration = Duration::from_secs(3);
 /// A queue is full.
 pub(crate) const BUSY: &str = "the daemon is busy; try again";
-/// A part of the daemon is gone.
-pub(crate) const ENDING: &str = "the daemon ends";
 
 /// Where the agent is, and whom the server knows.
 #[derive(Clone)]
@@ -64,7 +63,7 @@ impl Whereabouts {
         match timeout(INQUIRY_WITHIN, answer).await {
             Ok(Ok(Ok(answer))) => Ok(answer),
             Ok(Ok(Err(unanswered))) => Err(unanswered.to_string()),
-            Ok(Err(_)) => Err(ENDING.to_owned()),
+            Ok(Err(_)) => Err(Ending.to_string()),
             Err(_) => Err(Unanswered::Late.to_string()),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use gangline_core::{
     MessageId, TurnId,
-    agent::{Abilities, ContextChange, Drain, Input, ModelChange, PhaseName, Queued, RuntimeInput},
+    agent::{Abilities, ContextChange, Input, ModelChange, PhaseName, Queued, RuntimeInput},
     outcome::EndedBy,
 };
 use gangline_runtime::Capabilities;
@@ -13,7 +13,7 @@ use tracing::warn;
 
 use super::AgentLoop;
 use crate::{
-    bus::{Heard, Hurry, Incoming},
+    bus::{Heard, Incoming},
     journal::Reply,
     looks::{Decided, Found, Waiting},
     session::SessionEvent,
@@ -54,10 +54,7 @@ impl AgentLoop {
                 }
                 self.think(Input::Change(change));
             }
-            Incoming::Drain(hurry) => self.think(Input::Drain(match hurry {
-                Hurry::Soft => Drain::Soft,
-                Hurry::Now => Drain::Now,
-            })),
+            Incoming::Drain(drain) => self.think(Input::Drain(drain)),
             Incoming::Tick(beat) => {
                 self.ports.beat.store(beat, Ordering::SeqCst);
                 self.tick();

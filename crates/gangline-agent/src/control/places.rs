@@ -16,7 +16,6 @@ use crate::{
     bus::{Ending, Incoming, taken},
     chat::inquiries::{ANSWER_WITHIN, Answer, Question},
     rooms::{By, ReadPage, RoomsCommand, Wanted},
-    whereabouts::ENDING,
 };
 
 /// Bytes in a response for everything but its rows.
@@ -49,12 +48,12 @@ impl Requests {
         }
         let (reply, page) = oneshot::channel();
         let read = RoomsCommand::Read { place, wanted, reply };
-        self.rooms.send(read).await.map_err(|_| ENDING.to_owned())?;
+        self.rooms.send(read).await.map_err(|_| Ending.to_string())?;
         let ReadPage { lines, messages, remaining, lost } =
-            page.await.map_err(|_| ENDING.to_owned())?;
+            page.await.map_err(|_| Ending.to_string())?;
         if who == Who::Agent && !messages.is_empty() {
             let read = |heard| Incoming::Read { messages, heard };
-            taken(&self.agent_loop, read).await.map_err(|Ending| ENDING.to_owned())?;
+            taken(&self.agent_loop, read).await.map_err(|ending| ending.to_string())?;
         }
         let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer stored"));
         Ok(Reply::new(&ReadData { messages: lines, remaining })?.warning(skipped))

@@ -26,7 +26,7 @@ use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::options::{speaker, start_options};
-use super::{OWNER_TOKEN, closed, logged, read};
+use super::{OWNER_TOKEN, closed, logged, read, tasks::Tasks};
 use crate::{
     agent_loop::{AgentLoop, LoopEnd, Notices, Ports},
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
@@ -49,6 +49,12 @@ use crate::{
 
 /// Room for questions that wait for the chat task.
 const INQUIRY_QUEUE: usize = 64;
+/// The task that owns the state machine.
+pub(super) const AGENT_LOOP: &str = "agent loop";
+/// The connection to the chat.
+pub(super) const LINK: &str = "link";
+/// The task behind the socket.
+pub(super) const CONTROL: &str = "control";
 /// The task that runs hooks.
 pub(super) const HOOKS: &str = "hooks";
 /// The task that has the backend's tasks.
@@ -62,7 +68,7 @@ pub(super) struct Parts {
     pub(super) agent: gangline_core::AgentName,
     pub(super) clock: SharedClock,
     pub(super) home: HashSet<ChannelName>,
-    pub(super) tasks: TaskGroup,
+    pub(super) tasks: Tasks,
     pub(super) agent_loop: mpsc::Sender<Incoming>,
     pub(super) link: mpsc::Sender<LinkCommand>,
     pub(super) fatal: mpsc::Receiver<Fatal>,
@@ -86,8 +92,6 @@ pub(super) struct Parts {
     pub(super) requests: Arc<Requests>,
     /// A signal came before everything was up.
     pub(super) asked: bool,
-    /// Tasks whose end was seen.
-    pub(super) seen: HashSet<String>,
     /// There is a task that runs hooks.
     pub(super) has_hooks: bool,
 }
@@ -254,7 +258,7 @@ impl Parts {
             agent: settings.agent.nick.clone(),
             clock: settings.clock.clone(),
             home,
-            tasks,
+            tasks: Tasks::new(tasks, settings.clock.clone()),
             agent_loop,
             link,
             fatal: fatal_end,
@@ -271,7 +275,6 @@ impl Parts {
             asked_to_end,
             requests,
             asked: false,
-            seen: HashSet::new(),
             has_hooks: settings.hooks.is_some(),
         }
     }
@@ -294,7 +297,7 @@ fn spawn_inner(
     let (ticks, carried) = (shared.ticks.clone(), shared.flush.clone());
     tasks.spawn("rooms", logged("rooms", rooms.run(ends.rooms, ticks, carried)));
     let fatal = shared.fatal.clone();
-    tasks.spawn("agent loop", async move {
+    tasks.spawn(AGENT_LOOP, async move {
         let end = agent_loop.run(ends.agent_loop).await;
         tracing::info!(?end, "agent loop ended");
         if let LoopEnd::Fatal(why) = end {
@@ -395,7 +398,7 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
     let (commands, (told, events), stop) = (outer.link, outer.events, shared.flush.clone());
     let opened = CancellationToken::new();
     let may_connect = opened.clone();
-    tasks.spawn("link", async move {
+    tasks.spawn(LINK, async move {
         tokio::select! {
             () = may_connect.cancelled() => {}
             () = stop.cancelled() => return,

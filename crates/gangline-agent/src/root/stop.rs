@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use gangline_core::agent::Drain;
 use gangline_irc::client::LinkCommand;
 use gangline_os::{
-    clock::{self, SharedClock},
+    CancellationToken, clock,
     notify::{self, Word},
     signals::Signals,
 };
@@ -12,23 +13,30 @@ use tracing::{info, warn};
 
 use super::{
     Why,
-    parts::{BACKEND, HOOKS, Parts},
+    parts::{AGENT_LOOP, BACKEND, CONTROL, HOOKS, LINK, Parts},
+    tasks::Tasks,
 };
 use crate::{
-    bus::{Fatal, Hurry, Incoming},
+    bus::{Fatal, Incoming},
     settings::Ended,
 };
 
 /// How long the open turn may take to end on its own.
 const SETTLE_BUDGET: Duration = Duration::from_secs(20);
-/// An interrupted turn and its backend end within this: interrupt grace and kill policy.
+/// An interrupted turn ends within this: the interrupt's grace, and what follows.
+const INTERRUPT_BUDGET: Duration = Duration::from_secs(15);
+/// The backend ends within this by its kill policy, or it is left to die with the daemon.
 const KILL_BUDGET: Duration = Duration::from_secs(15);
+/// What the agent loop has recorded is written within this, once the backend is gone or given up.
+const RECORDS_BUDGET: Duration = Duration::from_secs(15);
 /// Hooks that wait run within this; what is left of them is dropped.
 const HOOKS_BUDGET: Duration = Duration::from_secs(5);
 /// Connections to the socket end within this.
 const SHUT_BUDGET: Duration = Duration::from_secs(3);
 /// How long the outbox is flushed after the last turn.
 const FLUSH_BUDGET: Duration = Duration::from_secs(3);
+/// The tasks that are left end within this.
+const LEFT_BUDGET: Duration = Duration::from_secs(2);
 /// How long the server may take to close the connection.
 const QUIT_BUDGET: Duration = Duration::from_secs(3);
 
@@ -42,23 +50,20 @@ impl Parts {
                 Ended { code: 0, why: "asked to end".to_owned() }
             }
             Why::Fatal(fatal) => {
-                self.end_backend().await;
+                end_backend(&mut self.tasks, &self.halt).await;
                 fatal_end(&fatal)
             }
         };
         // What the runner's shells said is answered by now; nobody else is to hear `ok`.
         self.shut.cancel();
-        self.wait_for("control", SHUT_BUDGET).await;
+        self.tasks.wait_for(CONTROL, SHUT_BUDGET).await;
         if ended.code == 0 {
             self.flush_outbox().await;
         }
         let _ = self.link.try_send(LinkCommand::Quit { reason: "gangline daemon ends".to_owned() });
-        self.wait_for("link", QUIT_BUDGET).await;
+        self.tasks.wait_for(LINK, QUIT_BUDGET).await;
         self.flush.cancel();
-        let late = self.tasks.stop(Duration::from_secs(2)).await;
-        for end in late {
-            tracing::debug!(name = end.name, how = ?end.how, "task ended");
-        }
+        self.tasks.stop(LEFT_BUDGET).await;
         if let Err(error) = self.store.close().await {
             warn!(%error, "the store did not close");
         }
@@ -68,7 +73,7 @@ impl Parts {
     /// Lets the open turn end, then interrupts it; a second signal does so at once, and so does an
     /// approval that waits: nothing is taken in any more, so nobody could decide it.
     async fn settle(&mut self, signals: &mut Signals) {
-        let _ = self.agent_loop.send(Incoming::Drain(Hurry::Soft)).await;
+        let _ = self.agent_loop.send(Incoming::Drain(Drain::Soft)).await;
         let drained = self.drained.clone();
         let mut view = self.view.clone();
         let in_haste = tokio::select! {
@@ -79,24 +84,16 @@ impl Parts {
         };
         if let Some(why) = in_haste {
             info!(why, "interrupting the open turn");
-            let _ = self.agent_loop.send(Incoming::Drain(Hurry::Now)).await;
-            if clock::within(&self.clock, KILL_BUDGET, drained.cancelled()).await.is_none() {
+            let _ = self.agent_loop.send(Incoming::Drain(Drain::Now)).await;
+            if clock::within(&self.clock, INTERRUPT_BUDGET, drained.cancelled()).await.is_none() {
                 warn!("the open turn did not end; the successor recovers it");
-                return self.end_backend().await;
+                return end_backend(&mut self.tasks, &self.halt).await;
             }
         }
-        // The loop ends the backend, and writes what is left; each has its time.
-        self.wait_for("agent loop", 2 * KILL_BUDGET).await;
-        self.end_backend().await;
+        wind_up(&mut self.tasks, &self.halt).await;
         if self.has_hooks {
-            self.wait_for(HOOKS, HOOKS_BUDGET).await;
+            self.tasks.wait_for(HOOKS, HOOKS_BUDGET).await;
         }
-    }
-
-    /// Ends the backend by its kill policy, even if the loop that owned it is gone.
-    async fn end_backend(&mut self) {
-        self.halt.cancel();
-        self.wait_for(BACKEND, KILL_BUDGET).await;
     }
 
     async fn flush_outbox(&self) {
@@ -112,23 +109,19 @@ impl Parts {
             info!("lines are left in the outbox; the successor sends them");
         }
     }
+}
 
-    async fn wait_for(&mut self, name: &str, budget: Duration) {
-        let clock = SharedClock::clone(&self.clock);
-        let ended = async {
-            while !self.seen.contains(name) {
-                match self.tasks.next_end().await {
-                    Some(end) => {
-                        self.seen.insert(end.name);
-                    }
-                    None => return,
-                }
-            }
-        };
-        if clock::within(&clock, budget, ended).await.is_none() {
-            warn!(name, "a task did not end in time");
-        }
-    }
+/// Waits for the end of a loop whose agent is drained. It has ended its backend already and writes
+/// what is left, the one beside the other; each has a budget of its own (design note 0019).
+async fn wind_up(tasks: &mut Tasks, halt: &CancellationToken) {
+    end_backend(tasks, halt).await;
+    tasks.wait_for(AGENT_LOOP, RECORDS_BUDGET).await;
+}
+
+/// Ends the backend by its kill policy, even if the loop that owned it is gone.
+async fn end_backend(tasks: &mut Tasks, halt: &CancellationToken) {
+    halt.cancel();
+    tasks.wait_for(BACKEND, KILL_BUDGET).await;
 }
 
 fn fatal_end(fatal: &Fatal) -> Ended {
@@ -143,3 +136,6 @@ fn fatal_end(fatal: &Fatal) -> Ended {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -179,6 +179,7 @@ impl BackendPort {
     }
 
     /// Returns whether nothing runs, nor is to.
+    #[cfg(test)]
     pub(crate) fn is_down(&self) -> bool {
         matches!(self.state, State::Down(After::Nothing))
     }

@@ -69,6 +69,11 @@ impl Daemon {
         self.ended()
     }
 
+    /// Returns whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.part.is_over()
+    }
+
     /// Waits for its end.
     pub(crate) fn ended(self) -> Ended {
         self.part.join().expect("an end of its own")

@@ -92,6 +92,11 @@ impl<T: Send + 'static> Part<T> {
         self.kill.cancel();
     }
 
+    /// Returns whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Waits for its end; nothing if it was killed.
     pub(crate) fn join(mut self) -> Option<T> {
         self.thread.take().unwrap().join().unwrap()
