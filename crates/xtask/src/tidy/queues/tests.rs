@@ -40,16 +40,51 @@ fn a_linter_that_allows_a_queue_without_a_bound_is_found() {
     assert_eq!(found, [format!("clippy.toml: fail: {what}")]);
 }
 
+/// In `run` the loop may wait in its `select!`, which needs no `.await`, and for its end: not in an arm,
+/// nor in what is done with an event.
 #[test]
 fn a_wait_in_the_agent_loop_outside_its_select_is_found() {
     let what = "fail: the agent loop waits in its `select!` only: make it a field to poll there";
     let main = "crates/gangline-agent/src/agent_loop.rs";
+    let run = |arm: &str, act: &str| {
+        format!(
+            "    pub(crate) async fn run(mut self) -> LoopEnd {{\n        let event = tokio::select! {{\n            \
+             {arm}\n        }};\n        match event {{\n            {act}\n        }}\n        return \
+             self.wind_up().await;\n    }}\n"
+        )
+    };
+    let (arm, act) = ("found = self.looks.next() => Event::Found(found),", "E::Found(it) => it(),");
+    assert_eq!(findings(main, &run(arm, act)), [""; 0]);
+    let waits = "Event::Session(event) => self.session(event).await,";
+    assert_eq!(findings(main, &run(arm, waits)), [format!("{main}:6: {what}")]);
+    let waits = "found = self.looks.next() => self.found(found).await,";
+    assert_eq!(findings(main, &run(waits, act)), [format!("{main}:3: {what}")]);
+}
+
+#[test]
+fn a_wait_in_what_the_agent_loop_polls_is_found_unless_it_is_listed() {
+    let what = "fail: the agent loop waits in its `select!` only: make it a field to poll there";
     let text =
-        |name: &str| format!("    async fn {name}(self) {{\n        one.next().await;\n    }}\n");
-    assert_eq!(findings(main, &text("run")), [""; 0]);
-    assert_eq!(findings(main, &text("wind_up")), [""; 0]);
-    assert_eq!(findings(main, &text("think")), [format!("{main}:2: {what}")]);
-    let part = "crates/gangline-agent/src/agent_loop/effects.rs";
-    assert_eq!(findings(part, &text("run")), [format!("{part}:2: {what}")]);
-    assert_eq!(findings("crates/gangline-agent/src/chat.rs", &text("think")), [""; 0]);
+        |name: &str, line: &str| format!("    async fn {name}(self) {{\n        {line}\n    }}\n");
+    for (file, function, line) in [
+        ("agent_loop.rs", "wind_up", "match self.journal.flush().await {"),
+        ("session.rs", "next", "let event = self.port.next().await;"),
+        ("journal.rs", "flush", "self.step().await;"),
+        ("journal.rs", "step", "let wrote = write.await;"),
+        ("journal.rs", "write_together", "anything().await;"),
+        ("looks.rs", "next", "let found = running.await;"),
+        ("looks.rs", "look", "anything().await;"),
+    ] {
+        let path = format!("crates/gangline-agent/src/{file}");
+        assert_eq!(findings(&path, &text(function, line)), [""; 0], "{file} {function}");
+        let found = [format!("{path}:2: {what}")];
+        assert_eq!(findings(&path, &text("think", line)), found, "{file} {function}");
+    }
+    for (path, function) in [("session.rs", "next"), ("agent_loop/effects.rs", "run")] {
+        let path = format!("crates/gangline-agent/src/{path}");
+        let found = [format!("{path}:2: {what}")];
+        assert_eq!(findings(&path, &text(function, "one.next().await;")), found);
+    }
+    let elsewhere = "crates/gangline-agent/src/chat.rs";
+    assert_eq!(findings(elsewhere, &text("think", "one.next().await;")), [""; 0]);
 }
