@@ -6,13 +6,14 @@
 //! there. Start at [`AgentLoop::run`].
 
 mod ask;
+mod death;
 mod effects;
 mod generation;
 mod heard;
 mod notices;
 mod orders;
-mod progress;
 mod pulse;
+mod reports;
 mod restart;
 mod settle;
 mod show;
@@ -116,7 +117,7 @@ pub(crate) struct AgentLoop {
     /// Prompts have no frame.
     bare: bool,
     hooks: HookSender,
-    progress: progress::Progress,
+    reports: reports::Reports,
     notes: Notes,
     /// The signs of life of the open turn.
     pulse: Pulse,
@@ -188,7 +189,7 @@ impl AgentLoop {
             restart: restart::Restart::default(),
             bare: false,
             hooks: ports.hooks,
-            progress: progress::Progress::default(),
+            reports: reports::Reports::default(),
             notes: ports.notes,
             pulse: Pulse::default(),
             talk: pulse::Talk::default(),
@@ -280,7 +281,7 @@ impl AgentLoop {
 
     #[allow(clippy::too_many_lines, reason = "a line or a few for each event of a backend")]
     fn runtime(&mut self, generation: gangline_core::agent::Generation, event: RuntimeEvent) {
-        self.progress.hear(&event);
+        self.reports.hear(&event);
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");

@@ -176,6 +176,15 @@ pub(crate) fn death(how: &str, words: Option<&str>, phase: PhaseName) -> String 
     }
 }
 
+/// Returns how a backend ended, for the next attempt at what was lost: without a code only the
+/// adapter's own words say so. What the program said is not for the model.
+pub(crate) fn how_ended<'a>(how: &'a str, words: Option<&'a str>) -> &'a str {
+    match words.filter(|_| how == exited(-1)) {
+        Some(words) => words.split_once(IT_SAID).map_or(words, |(ended, _)| ended),
+        None => how,
+    }
+}
+
 /// Returns how a backend ended that was not asked to.
 pub(crate) fn exited(code: i32) -> String {
     match code {

@@ -54,7 +54,7 @@ impl AgentLoop {
             }
             Effect::Prime { turn } => self.session.prime(turn, self.prompt_uuid.clone()),
             Effect::PromptAgain { .. } => {
-                self.progress.failure = None;
+                self.reports.failure = None;
                 self.session.prompt_again();
             }
             Effect::Compact { .. } => self.session.compact(),
@@ -100,7 +100,7 @@ impl AgentLoop {
         self.given(&messages);
         let prompt_uuid = Uuid::new_v4().to_string();
         self.prompt_uuid.clone_from(&prompt_uuid);
-        self.progress.failure = None;
+        self.reports.failure = None;
         self.journal.push(Single::Take { turn, messages, prompt_uuid });
     }
 
@@ -136,7 +136,7 @@ impl AgentLoop {
         let messages = self.core.view().messages;
         let rows: Vec<_> = messages.iter().filter_map(|id| self.rows.get(id)).collect();
         let Some(first) = rows.first() else { return };
-        let cut_off = self.progress.cut_off.remove(&first.row.id);
+        let cut_off = self.reports.cut_off.remove(&first.row.id);
         let text = if self.bare {
             prompt::bare(&first.row)
         } else {
@@ -201,7 +201,7 @@ impl AgentLoop {
         match notice {
             Notice::Paused => self.notice(None, "paused", texts::PAUSED.to_owned()),
             Notice::Resumed | Notice::Unparked => {
-                self.progress.parked.clear();
+                self.reports.parked.clear();
                 self.notice(None, "resumed", texts::RESUMED.to_owned());
             }
             Notice::WatermarkPassed { turn, tokens } => {

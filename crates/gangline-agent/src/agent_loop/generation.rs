@@ -37,17 +37,17 @@ impl AgentLoop {
             TurnResult::Interrupted => Finish::Interrupted,
             // The turn may go on; if not, this is told at its end.
             TurnResult::Failed { kind: FailureKind::ContextOverflow, why } => {
-                self.progress.failure = Some(why);
+                self.reports.failure = Some(why);
                 Finish::Overflow
             }
             TurnResult::Failed { kind, why } => {
-                self.progress.failure = Some(why.clone());
+                self.reports.failure = Some(why.clone());
                 self.notice(Some(turn), kind.as_str(), why);
                 Finish::Failed(kind.as_str().to_owned())
             }
             TurnResult::NeedsLogin { hint } => {
                 self.shown.login_hint = Some(hint.clone());
-                self.progress.failure = Some(hint.clone());
+                self.reports.failure = Some(hint.clone());
                 self.notice(Some(turn), "needs_login", hint);
                 Finish::NeedsLogin
             }

@@ -54,7 +54,7 @@ impl AgentLoop {
     fn overflow_reported(&mut self, turn: TurnId, outcome: &Outcome) {
         let overflow = FailureKind::ContextOverflow.as_str();
         if matches!(outcome, Outcome::Failed(kind) if kind == overflow) {
-            let why = self.progress.failure.clone().unwrap_or_default();
+            let why = self.reports.failure.clone().unwrap_or_default();
             self.notice(Some(turn), overflow, why);
         }
     }

@@ -25,3 +25,25 @@ fn a_finished_task_says_where_its_results_are() {
         assert_eq!(alert_complete(&ada, "build", target), expect);
     }
 }
+
+/// The next attempt hears how the backend ended, also by a signal, and not what a program said.
+#[test]
+fn how_a_backend_ended_is_told_without_what_it_said() {
+    let killed = "claude ended with signal 9; it said: nothing";
+    for (how, words, expect) in [
+        (
+            exited(1),
+            Some("claude ended with code 1; it said: no key"),
+            "process exited with code 1",
+        ),
+        (exited(-1), Some(killed), "claude ended with signal 9"),
+        (
+            exited(-1),
+            Some("claude cannot be started again: x"),
+            "claude cannot be started again: x",
+        ),
+        (exited(-1), None, "process ended without a code"),
+    ] {
+        assert_eq!(how_ended(&how, words), expect);
+    }
+}

@@ -45,6 +45,23 @@ fn has_stopped(rig: &Rig, times: &str) {
     rig.sees("SELECT count(*) FROM events WHERE kind = 'session_stop'", &[times]);
 }
 
+/// One that is killed has no code: the next attempt hears of the signal, as the owner does.
+#[test]
+fn an_attempt_after_a_kill_is_told_of_the_signal() {
+    let rig = Rig::program("ready; [ $life = 1 ] && { prompt; kill -9 $$; }; serve", "");
+    let daemon = rig.start();
+    let mut eve = rig.member("eve");
+    eve.say(ROOM, "@lab-ada build it");
+    has_stopped(&rig, "1");
+    rig.clock.forward(RESTART);
+    eve.hears(ADA, ROOM, "answer of life 2");
+    let prompts = rig.lines("told");
+    assert!(prompts[1].contains("was cut off (claude ended with signal 9);"), "{}", prompts[1]);
+    let alert = "[ERROR] lab-ada crashed: claude ended with signal 9; it said: nothing";
+    assert_eq!(rig.query(ALERTS)[0], alert);
+    assert_eq!(daemon.stop().code, 0);
+}
+
 /// R0-20, R0-21, R1-39, R1-42, R1-46, C7: a crash in mid-turn is told as an alert; after 5 s the
 /// program is back, with its session or, if configured so, with a new one, and is told that this
 /// is the second attempt and what became of the first.

@@ -8,25 +8,21 @@ use gangline_api::{
 };
 use gangline_config::Permissions;
 use gangline_core::{
-    MessageId, MessageState, Tier, TurnId,
+    MessageId, MessageState, TurnId,
     answer::Settlement,
     hook::{HookEvent, WebhookEvent},
-    outcome::{EndedBy, Outcome},
-    patience::{self, MINUTE, REASONS_A_MINUTE},
+    outcome::Outcome,
+    patience,
 };
 use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
-use gangline_store::{Entry, LineKind, MessageRow, Send as StoreSend};
+use gangline_store::{Entry, LineKind};
 
 use super::AgentLoop;
 use crate::texts;
 
 /// The most that is reported of a message or an error, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
-/// The most messages whose cut-off attempts are remembered; an old one is a courtesy only.
-const CUT_OFF_MAX: usize = 64;
-/// So much of the reason for a park is kept, in characters.
-const DEATH_MAX: usize = 300;
 /// So much of a tool that ran unasked is shown, in characters.
 const UNASKED_MAX: usize = 120;
 /// So much of a task is quoted in an alert, in bytes.
@@ -34,7 +30,7 @@ const TASK_MAX: usize = 80;
 
 /// What was told of the backend's generations and turns so far.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub(super) struct Reports {
     /// A start was told whose end was not.
     session_open: bool,
     /// What the backend said about the failure that the open turn ends with.
@@ -42,14 +38,14 @@ pub(super) struct Progress {
     /// Messages whose askers were told that the agent is parked.
     pub(super) parked: HashSet<MessageId>,
     /// How often each of them was.
-    reasons: patience::Notified,
+    pub(super) reasons: patience::Notified,
     /// What the backend said last, if nothing else has come from it since.
-    last_words: Option<String>,
+    pub(super) last_words: Option<String>,
     /// How the last attempt at a message was cut off, until the next one is prompted.
     pub(super) cut_off: HashMap<MessageId, String>,
 }
 
-impl Progress {
+impl Reports {
     /// Notes what the backend said, if it was words for people.
     pub(super) fn hear(&mut self, event: &RuntimeEvent) {
         self.last_words = None;
@@ -61,92 +57,17 @@ impl Progress {
 
 impl AgentLoop {
     pub(super) fn session_begins(&mut self) {
-        if !std::mem::replace(&mut self.progress.session_open, true) {
+        if !std::mem::replace(&mut self.reports.session_open, true) {
             self.hook(None, HookEvent::SessionStart, HookData::default());
         }
     }
 
     /// Tells once that the session that was begun is over.
     pub(super) fn session_ends(&mut self, how: &str) {
-        if std::mem::take(&mut self.progress.session_open) {
+        if std::mem::take(&mut self.reports.session_open) {
             let data = HookData { message: how.to_owned(), ..HookData::default() };
             self.hook(None, HookEvent::SessionStop, data);
         }
-    }
-
-    /// The backend is gone.
-    pub(super) fn gone(&mut self, by: EndedBy, how: &str) {
-        if std::mem::take(&mut self.shown.compacting) {
-            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
-        }
-        match by {
-            EndedBy::Us => {}
-            EndedBy::Itself => {
-                if self.progress.cut_off.len() >= CUT_OFF_MAX {
-                    self.progress.cut_off.clear();
-                }
-                let lost = self.core.view().messages;
-                self.progress.cut_off.extend(lost.into_iter().map(|id| (id, how.to_owned())));
-                self.error(None, how.to_owned());
-                let words = self.progress.last_words.take();
-                let death = texts::death(how, words.as_deref(), self.core.view().phase);
-                self.died(&death);
-                // Without a code only the backend's own words say how it ended.
-                let how = if how == texts::exited(-1) { &death } else { how };
-                let text = texts::alert_crashed(&self.me.agent, how);
-                self.alert(WebhookEvent::AgentError, text);
-            }
-        }
-        self.session_ends(how);
-    }
-
-    /// The backend has exited on its own while it was idle and without a fault (R0-20).
-    pub(super) fn ended_well(&mut self) {
-        if std::mem::take(&mut self.shown.compacting) {
-            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
-        }
-        self.notice(None, "ended", texts::ENDED_WELL.to_owned());
-        self.session_ends(texts::ENDED_WELL);
-    }
-
-    /// Keeps how the backend ended, or why it did not start, for those who ask why it is parked.
-    pub(super) fn died(&mut self, how: &str) {
-        let masked = self.me.redactor.redact(how).into_string();
-        self.shown.death = Some(cut(&masked, DEATH_MAX));
-    }
-
-    pub(super) fn parked(&mut self, deaths: usize, suspects: &[MessageId]) {
-        let why = self.shown.death.clone().unwrap_or_default();
-        let suspected = texts::suspected(suspects);
-        self.notice(None, "circuit_open", texts::circuit_open(deaths, &why) + &suspected);
-        let text = texts::alert_parked(&self.me.agent, deaths, &why) + &suspected;
-        self.alert(WebhookEvent::AgentError, text);
-    }
-
-    /// Tells an asker, once for each message, that it waits until somebody fixes the agent.
-    /// Somebody who asks often gets the first few of these only.
-    pub(super) fn notify_parked(&mut self, row: &MessageRow) {
-        let program = row.target.is_empty() || row.principal.tier == Tier::Agent;
-        if program || self.progress.parked.contains(&row.id) {
-            return;
-        }
-        let now = self.now();
-        if !self.progress.reasons.may(now, &row.sender, (MINUTE, REASONS_A_MINUTE)) {
-            return;
-        }
-        self.progress.parked.insert(row.id);
-        let text = format!("{}: {} ({})", row.sender, texts::PARKED, row.id);
-        self.journal.push(Entry::Send(Box::new(StoreSend {
-            agent: self.me.agent.clone(),
-            turn: None,
-            idem_key: format!("k-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes).into(),
-            target: row.target.clone(),
-            lines: vec![self.me.redactor.redact(&text).into()],
-            // A notice never wakes.
-            kind: LineKind::Notice,
-            in_reply_to: Some(row.id),
-            deliver: None,
-        })));
     }
 
     /// A tool ran that should have been asked about: the owner hears of it once, in an alert and in
@@ -204,7 +125,7 @@ impl AgentLoop {
         outcome: &Outcome,
         settled: &[Settlement],
     ) {
-        let failure = self.progress.failure.take();
+        let failure = self.reports.failure.take();
         match outcome {
             Outcome::Failed(kind) => {
                 self.error(Some(turn), failure.unwrap_or_else(|| kind.clone()))
@@ -230,11 +151,11 @@ impl AgentLoop {
         self.alert(WebhookEvent::AgentComplete, text);
     }
 
-    fn error(&mut self, turn: Option<TurnId>, message: String) {
+    pub(super) fn error(&mut self, turn: Option<TurnId>, message: String) {
         self.hook(turn, HookEvent::OnError, HookData { message, ..HookData::default() });
     }
 
-    fn alert(&mut self, event: WebhookEvent, text: String) {
+    pub(super) fn alert(&mut self, event: WebhookEvent, text: String) {
         let severity = event.severity().to_owned();
         self.record(None, event::Alert { event, severity, text });
     }
