@@ -295,7 +295,7 @@ impl AgentLoop {
                 self.restart.session(&session.0);
                 self.session_is(session);
             }
-            RuntimeEvent::Began => self.think(Input::Runtime(RuntimeInput::Started { generation })),
+            RuntimeEvent::Began => self.think(Input::Runtime(RuntimeInput::Began { generation })),
             RuntimeEvent::Alive { turn } => {
                 self.think(Input::Runtime(RuntimeInput::Output { turn }));
             }

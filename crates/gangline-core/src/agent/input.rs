@@ -187,7 +187,7 @@ pub enum RuntimeInput {
         generation: Generation,
     },
     /// It started a turn on its own. Answered with [`super::Effect::AdoptTurn`].
-    Started {
+    Began {
         /// Which generation.
         generation: Generation,
     },

@@ -23,7 +23,7 @@ impl Agent {
     pub(super) fn runtime(&mut self, now: Now, input: RuntimeInput, out: &mut Vec<Effect>) {
         match input {
             RuntimeInput::Ready { generation } => self.ready(now, generation, out),
-            RuntimeInput::Started { generation } => self.started(generation, out),
+            RuntimeInput::Began { generation } => self.began(generation, out),
             RuntimeInput::NeedsLogin { generation } if self.generation() == Some(generation) => {
                 self.needs_login = true;
             }
@@ -127,7 +127,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn started(&mut self, generation: Generation, out: &mut Vec<Effect>) {
+    pub(super) fn began(&mut self, generation: Generation, out: &mut Vec<Effect>) {
         match self.phase {
             Phase::Idle { generation: idle } if idle == generation => {
                 let id = self.next_turn();

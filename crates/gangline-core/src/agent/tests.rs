@@ -393,7 +393,7 @@ fn a_turn_that_the_runtime_starts_by_itself_is_recorded_with_no_message() {
     let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
     story.is(Input::Tick, "start 1 Resume");
     story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "");
-    story.runtime(RuntimeInput::Started { generation: Generation(1) }, "take t1.1; adopt t1.1");
+    story.runtime(RuntimeInput::Began { generation: Generation(1) }, "take t1.1; adopt t1.1");
     story.text("by myself");
     story.asks("a");
     story.is(Input::Taken { turn: turn(1) }, "");
@@ -406,7 +406,7 @@ fn a_self_started_turn_that_ends_before_it_is_recorded_ends_after_it() {
     let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
     story.is(Input::Tick, "start 1 Resume");
     story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "");
-    story.runtime(RuntimeInput::Started { generation: Generation(1) }, "take t1.1; adopt t1.1");
+    story.runtime(RuntimeInput::Began { generation: Generation(1) }, "take t1.1; adopt t1.1");
     story.asks("a");
     story.finish(1, Finish::Completed, "withdraw a");
     story.is(Input::Taken { turn: turn(1) }, "end t1.1 completed");

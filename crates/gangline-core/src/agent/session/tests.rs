@@ -109,7 +109,7 @@ fn what_is_given_again_is_a_prompt_of_ours_in_its_generation() {
     story.is(Input::Tick, "start 1 Resume");
     story.runtime(RuntimeInput::Can { generation: FIRST, abilities: ALL }, "");
     story.runtime(RuntimeInput::Ready { generation: FIRST }, "");
-    story.runtime(RuntimeInput::Started { generation: FIRST }, "take t1.1; adopt t1.1");
+    story.runtime(RuntimeInput::Began { generation: FIRST }, "take t1.1; adopt t1.1");
     story.is(Input::Taken { turn: turn(1) }, "");
     story.finish(1, Finish::Overflow, "end t1.1 failed:context_overflow; compact");
     let mut story = able();

@@ -208,7 +208,7 @@ fn a_turn_that_nobody_asked_for_does_not_make_an_end_a_good_one() {
     let mut story = Story::with(options);
     story.is(Input::Tick, "start 1 Resume");
     story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "");
-    story.runtime(RuntimeInput::Started { generation: Generation(1) }, "take t1.1; adopt t1.1");
+    story.runtime(RuntimeInput::Began { generation: Generation(1) }, "take t1.1; adopt t1.1");
     story.is(Input::Taken { turn: turn(1) }, "");
     story.finish(1, Finish::Completed, "end t1.1 completed");
     assert!(!story.agent.ends_well(story.now, Generation(1)));

@@ -56,7 +56,7 @@ fn play(world: &mut World, step: &Step) {
         37 if arg < 100 => world.give(runtime(RuntimeInput::LoggedIn { generation })),
         37 if arg < 120 => world.give(runtime(RuntimeInput::NeedsLogin { generation })),
         37 if arg < 150 => world.give(runtime(RuntimeInput::Primes { generation })),
-        36..38 => world.give(runtime(RuntimeInput::Started { generation })),
+        36..38 => world.give(runtime(RuntimeInput::Began { generation })),
         38 if arg < 200 => {
             let tokens = if arg < 120 { 100 } else { 99 };
             world.give(runtime(RuntimeInput::Holds { tokens, window: None }));

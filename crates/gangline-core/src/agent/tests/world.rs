@@ -265,7 +265,7 @@ impl World {
             RuntimeInput::Finished { turn, how: Finish::Overflow } => {
                 self.between.over |= self.is_recorded(*turn);
             }
-            RuntimeInput::Started { .. }
+            RuntimeInput::Began { .. }
             | RuntimeInput::Primes { .. }
             | RuntimeInput::Can { .. }
             | RuntimeInput::Compacted { .. }
