@@ -6,19 +6,19 @@
 //! there. Start at [`AgentLoop::run`].
 
 mod ask;
+mod change_notices;
 mod death;
 mod effects;
 mod generation;
 mod heard;
-mod notices;
 mod orders;
 mod pulse;
 mod reports;
 mod restart;
 mod settle;
 mod show;
-use notices::Noticed;
-pub(crate) use notices::Notices;
+use change_notices::ChangeNoticed;
+pub(crate) use change_notices::ChangeNotices;
 pub(crate) use settle::{sends_for, settle};
 pub(crate) mod wire;
 
@@ -69,7 +69,7 @@ pub(crate) struct Ports {
     pub(crate) session: Session,
     pub(crate) journal: Journal,
     pub(crate) looks: Looks,
-    pub(crate) notices: Notices,
+    pub(crate) change_notices: ChangeNotices,
     pub(crate) link: mpsc::Sender<LinkCommand>,
     pub(crate) rooms: mpsc::Sender<RoomsCommand>,
     pub(crate) context: watch::Sender<Option<TurnContext>>,
@@ -97,7 +97,7 @@ pub(crate) struct AgentLoop {
     session: Session,
     journal: Journal,
     looks: Looks,
-    notices: Notices,
+    change_notices: ChangeNotices,
     rooms: Outgoing<RoomsCommand>,
     ports: Quiet,
     /// Rows of messages that wait or are in the open turn.
@@ -152,7 +152,7 @@ enum Event {
     Session(SessionEvent),
     Written(Reply),
     Found(Found),
-    Noticed(Noticed),
+    ChangeNoticed(ChangeNoticed),
     Deadline,
     Flushed,
 }
@@ -168,7 +168,7 @@ impl AgentLoop {
             session: ports.session,
             journal: ports.journal,
             looks: ports.looks,
-            notices: ports.notices,
+            change_notices: ports.change_notices,
             rooms: Outgoing::new(ports.rooms),
             ports: Quiet {
                 link: ports.link,
@@ -219,13 +219,13 @@ impl AgentLoop {
                     None => std::future::pending().await,
                 }
             };
-            let open = !self.notices.closed();
+            let open = !self.change_notices.closed();
             let event = tokio::select! {
                 incoming = incoming.recv() => Event::Incoming(incoming),
                 event = self.session.next() => Event::Session(event),
                 reply = self.journal.next() => Event::Written(reply),
                 found = self.looks.next(), if open => Event::Found(found),
-                noticed = self.notices.next(), if open => Event::Noticed(noticed),
+                noticed = self.change_notices.next(), if open => Event::ChangeNoticed(noticed),
                 () = deadline => Event::Deadline,
                 () = self.rooms.room() => Event::Flushed,
             };
@@ -236,7 +236,7 @@ impl AgentLoop {
                 Event::Written(Reply::Fatal(fatal)) => return LoopEnd::Fatal(fatal),
                 Event::Written(reply) => self.written(reply),
                 Event::Found(found) => self.found(found),
-                Event::Noticed(noticed) => self.change_noticed(noticed),
+                Event::ChangeNoticed(noticed) => self.change_noticed(noticed),
                 Event::Deadline => {
                     self.think(Input::Tick);
                     self.beat();
@@ -301,17 +301,17 @@ impl AgentLoop {
             }
             RuntimeEvent::NeedsLogin { hint } => {
                 self.shown.login_hint = Some(hint.clone());
-                self.notice(None, "needs_login", hint);
+                self.record_notice(None, "needs_login", hint);
                 self.think(Input::Runtime(RuntimeInput::NeedsLogin { generation }));
             }
             RuntimeEvent::LoggedIn => {
-                self.notice(None, "logged_in", texts::LOGGED_IN.to_owned());
+                self.record_notice(None, "logged_in", texts::LOGGED_IN.to_owned());
                 self.shown.login_hint = None;
                 self.think(Input::Runtime(RuntimeInput::LoggedIn { generation }));
             }
             RuntimeEvent::Compacting => {
                 self.shown.compacting = true;
-                self.notice(None, "compacting", texts::COMPACTING.to_owned());
+                self.record_notice(None, "compacting", texts::COMPACTING.to_owned());
                 self.show();
             }
             RuntimeEvent::Compacted { failed } => {
@@ -324,7 +324,7 @@ impl AgentLoop {
                     self.keep_session(Some(session));
                 }
                 let text = failed.unwrap_or_else(|| texts::COMPACTED.to_owned());
-                self.notice(None, "compacted", text);
+                self.record_notice(None, "compacted", text);
                 self.think(Input::Runtime(told));
             }
             RuntimeEvent::Accepted { turn } => {
@@ -381,7 +381,7 @@ impl AgentLoop {
             RuntimeEvent::Unasked { turn, tool, input } => self.ran_unasked(turn, &tool, &input),
             RuntimeEvent::Usage { turn, usage } => self.usage(turn, &usage),
             RuntimeEvent::Notice { text } => {
-                self.notice(None, "runtime", text);
+                self.record_notice(None, "runtime", text);
             }
             RuntimeEvent::Finished { turn, result } => {
                 let how = self.finish(turn, result);
@@ -398,7 +398,7 @@ impl AgentLoop {
         }
     }
 
-    fn notice(&mut self, turn: Option<TurnId>, code: &str, text: String) {
+    fn record_notice(&mut self, turn: Option<TurnId>, code: &str, text: String) {
         self.record(turn, event::Notice { code: code.to_owned(), text });
     }
 

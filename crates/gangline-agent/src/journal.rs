@@ -36,7 +36,8 @@ const RETRY_EVERY: Duration = Duration::from_secs(2);
 /// What is written, in the order of [`Journal::push`].
 #[derive(Debug)]
 pub(crate) enum Record {
-    /// Written in one commit with the entries beside it; no reply reaches the loop.
+    /// Written in one commit with the entries beside it. Of them only an [`Entry::End`] has a reply:
+    /// [`Reply::Rescan`].
     Entry(Entry),
     /// Written alone; its reply reaches the loop.
     Single(Box<Single>),

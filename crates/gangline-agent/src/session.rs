@@ -23,7 +23,7 @@ use uuid::Uuid;
 pub(crate) mod port;
 
 use crate::{control::tokens, environment, texts};
-use port::{BackendPort, Exit, Next, Outcome, PortEvent};
+use port::{BackendPort, Exit, Next, Passed, PortEvent};
 
 /// How a session is set up.
 pub(crate) struct SessionOptions {
@@ -148,16 +148,16 @@ impl Session {
         let Some(generation) = self.open else { return };
         match self.port.send(Command::Adopt(turn)) {
             // The end of one that is gone is told with its own.
-            Outcome::Sent | Outcome::NotRunning => {}
-            Outcome::Full => self.interrupted(generation, turn),
+            Passed::Sent | Passed::NotRunning => {}
+            Passed::Full => self.interrupted(generation, turn),
         }
     }
 
     /// Adds a prompt to the open turn. What the backend does not take goes back to the queue at the
     /// turn's end.
     pub(crate) fn steer(&mut self, prompt: Prompt) {
-        let outcome = self.send(Command::Steer(prompt));
-        debug!(?outcome, "steered");
+        let passed = self.send(Command::Steer(prompt));
+        debug!(?passed, "steered");
     }
 
     /// Has the context made shorter.
@@ -334,27 +334,27 @@ impl Session {
     }
 
     /// Passes a command on to the generation that is in use.
-    fn send(&mut self, command: Command) -> Outcome {
+    fn send(&mut self, command: Command) -> Passed {
         match self.open {
             Some(_) => self.port.send(command),
-            None => Outcome::NotRunning,
+            None => Passed::NotRunning,
         }
     }
 
     /// Gives a command without which the backend is of no use.
     fn must_take(&mut self, command: Command) {
         match self.send(command) {
-            Outcome::Sent => {}
+            Passed::Sent => {}
             // Its exit is on its way, and what was asked of it ends with that.
-            Outcome::NotRunning => debug!("a command for a backend that is gone"),
-            Outcome::Full => self.unusable(),
+            Passed::NotRunning => debug!("a command for a backend that is gone"),
+            Passed::Full => self.unusable(),
         }
     }
 
     /// Gives a command that somebody waits for the end of.
     fn changes_context(&mut self, command: Command) {
         let Some(generation) = self.open else { return };
-        if self.port.send(command) == Outcome::Full {
+        if self.port.send(command) == Passed::Full {
             let failed = Some("the backend does not take commands".to_owned());
             self.report(generation, RuntimeEvent::Compacted { failed });
         }

@@ -1,5 +1,16 @@
 //! The daemon's live state: the agent loop publishes it by a `watch`; the control socket and the
 //! chat make the status from it (R0-52, C28).
+//!
+//! | type | is | a fact belongs there that |
+//! |---|---|---|
+//! | [`View`] (core) | what the state machine tells of itself | follows from turns and phases |
+//! | `Shown` (`agent_loop/show.rs`) | what the loop keeps of the backend and its turn | is to be published |
+//! | [`StatusNote`] | what of it stands in the agent's row | those see too who ask no daemon, as `ps` |
+//! | [`Showing`] | all of this, published | only this daemon's own tasks need |
+//! | [`Around`] | what the store knows beside it | is counted when somebody asks |
+//! | [`Seen`] | what the one word of the situation follows from | changes that word |
+//! | [`Known`] | everything that is known when somebody asks | goes into a status |
+//! | [`AgentStatus`] | the status for people and programs: a published wire | everybody sees |
 
 use gangline_api::status::{AgentStatus, RunningTool, Seen, StatusNote, Task};
 use gangline_core::{

@@ -17,7 +17,8 @@ pub const LATELY: std::time::Duration = std::time::Duration::from_secs(10 * 60);
 /// The most that is quoted of a line that was not understood, in bytes.
 const QUOTED_MAX: usize = 40;
 
-/// What an operator says to an agent on a line.
+/// A command that a person says to an agent on a line. Who may say which is decided where it is
+/// carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RoomWord {
     /// `help`: which words there are. Anybody who may prompt may ask.
@@ -30,7 +31,7 @@ pub enum RoomWord {
     Cancel(MessageId),
     /// `show 5`: all of an approval. Anybody who may prompt may ask.
     Show(ApprovalNumber),
-    /// `more`: the next page of what was shown.
+    /// `more`: the next page of what was shown. Anybody who may prompt may ask.
     More,
     /// `pause`: feed nothing new.
     Pause,
@@ -52,7 +53,7 @@ pub enum RoomWord {
 }
 
 impl RoomWord {
-    /// Returns the text as an operator's word, if it is nothing else; case does not matter, and
+    /// Returns the text as a room word, if it is nothing else; case does not matter, and
     /// neither do the marks that end a sentence.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

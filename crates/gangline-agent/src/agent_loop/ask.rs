@@ -224,7 +224,7 @@ impl AgentLoop {
         };
         self.journal.push(Single::Withdraw(Box::new(withdraw)));
         let named = number.map_or_else(|| format!("for {}", ask.tool), |number| number.to_string());
-        self.notice(Some(turn), "approval_withdrawn", texts::approval_taken_back(&named));
+        self.record_notice(Some(turn), "approval_withdrawn", texts::approval_taken_back(&named));
     }
 }
 

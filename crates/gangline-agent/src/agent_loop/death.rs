@@ -24,7 +24,7 @@ impl AgentLoop {
     /// The backend is gone.
     pub(super) fn gone(&mut self, by: EndedBy, how: &str) {
         if std::mem::take(&mut self.shown.compacting) {
-            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
+            self.record_notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
         }
         match by {
             EndedBy::Us => {}
@@ -51,9 +51,9 @@ impl AgentLoop {
     /// The backend has exited on its own while it was idle and without a fault (R0-20).
     pub(super) fn ended_well(&mut self) {
         if std::mem::take(&mut self.shown.compacting) {
-            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
+            self.record_notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
         }
-        self.notice(None, "ended", texts::ENDED_WELL.to_owned());
+        self.record_notice(None, "ended", texts::ENDED_WELL.to_owned());
         self.session_ends(texts::ENDED_WELL);
     }
 
@@ -66,7 +66,7 @@ impl AgentLoop {
     pub(super) fn parked(&mut self, deaths: usize, suspects: &[MessageId]) {
         let why = self.shown.death.clone().unwrap_or_default();
         let suspected = texts::suspected(suspects);
-        self.notice(None, "circuit_open", texts::circuit_open(deaths, &why) + &suspected);
+        self.record_notice(None, "circuit_open", texts::circuit_open(deaths, &why) + &suspected);
         let text = texts::alert_parked(&self.me.agent, deaths, &why) + &suspected;
         self.alert(WebhookEvent::AgentError, text);
     }

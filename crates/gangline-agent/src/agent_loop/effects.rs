@@ -24,7 +24,7 @@ impl AgentLoop {
             Effect::StartRuntime { generation, with } => {
                 // Where there was no session, nothing is forgotten.
                 if with == StartWith::Fresh && self.restart.had_session() {
-                    self.notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
+                    self.record_notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
                 }
                 let resume = with == StartWith::Resume;
                 self.session.start(Next { generation, resume });
@@ -83,7 +83,7 @@ impl AgentLoop {
                 self.rows.clear();
                 self.looks.want();
             }
-            Effect::Notice(notice) => self.noticed(&notice),
+            Effect::Notice(notice) => self.core_notice(&notice),
             Effect::Drained => self.ports.drained.cancel(),
         }
     }
@@ -194,30 +194,30 @@ impl AgentLoop {
         if deadline == Deadline::Start {
             self.died(text);
         }
-        self.notice(turn, code, text.to_owned());
+        self.record_notice(turn, code, text.to_owned());
     }
 
-    fn noticed(&mut self, notice: &Notice) {
+    fn core_notice(&mut self, notice: &Notice) {
         match notice {
-            Notice::Paused => self.notice(None, "paused", texts::PAUSED.to_owned()),
+            Notice::Paused => self.record_notice(None, "paused", texts::PAUSED.to_owned()),
             Notice::Resumed | Notice::Unparked => {
                 self.reports.parked.clear();
-                self.notice(None, "resumed", texts::RESUMED.to_owned());
+                self.record_notice(None, "resumed", texts::RESUMED.to_owned());
             }
             Notice::WatermarkPassed { turn, tokens } => {
                 self.notes.turn = Some((*turn, *tokens));
                 let text = texts::watermark(*tokens, self.shown.context.1);
-                self.notice(Some(*turn), "watermark", text);
+                self.record_notice(Some(*turn), "watermark", text);
             }
             Notice::NotesFailed { turn, outcome } => {
-                self.notice(Some(*turn), "notes_failed", texts::notes_failed(outcome));
+                self.record_notice(Some(*turn), "notes_failed", texts::notes_failed(outcome));
             }
             Notice::ShortenedInVain { tokens } => {
-                self.notice(None, "shortened_in_vain", texts::shortened_in_vain(*tokens));
+                self.record_notice(None, "shortened_in_vain", texts::shortened_in_vain(*tokens));
             }
             Notice::ModelChanges => {
                 let model = self.session.model().map(str::to_owned);
-                self.notice(None, "runtime", texts::model(model.as_deref()));
+                self.record_notice(None, "runtime", texts::model(model.as_deref()));
                 self.model(model);
             }
             Notice::NothingToInterrupt => debug!("there is no turn to interrupt"),

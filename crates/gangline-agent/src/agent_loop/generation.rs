@@ -42,13 +42,13 @@ impl AgentLoop {
             }
             TurnResult::Failed { kind, why } => {
                 self.reports.failure = Some(why.clone());
-                self.notice(Some(turn), kind.as_str(), why);
+                self.record_notice(Some(turn), kind.as_str(), why);
                 Finish::Failed(kind.as_str().to_owned())
             }
             TurnResult::NeedsLogin { hint } => {
                 self.shown.login_hint = Some(hint.clone());
                 self.reports.failure = Some(hint.clone());
-                self.notice(Some(turn), "needs_login", hint);
+                self.record_notice(Some(turn), "needs_login", hint);
                 Finish::NeedsLogin
             }
             TurnResult::RateLimited { retry_after } => {

@@ -96,7 +96,7 @@ impl AgentLoop {
     /// look returns all of it in its order. A row beyond those that may wait is not held: the store
     /// has it, and the next look after a turn returns it.
     fn accepted(&mut self, row: MessageRow) {
-        if self.notices.closed() {
+        if self.change_notices.closed() {
             return;
         }
         if !self.looks.is_settled() {

@@ -81,7 +81,7 @@ impl AgentLoop {
         let mode = self.shown.permissions.map_or("ask", Permissions::as_str);
         let text = texts::ran_unasked((&self.me.agent, mode), &ran);
         self.shown.unasked = Some(ran.clone());
-        self.notice(Some(turn), "unasked", text.clone());
+        self.record_notice(Some(turn), "unasked", text.clone());
         self.alert(WebhookEvent::AgentError, text.clone());
         if let Some(row) = self.asker() {
             let key = format!("unasked-{turn}");

@@ -55,7 +55,7 @@ impl AgentLoop {
         let overflow = FailureKind::ContextOverflow.as_str();
         if matches!(outcome, Outcome::Failed(kind) if kind == overflow) {
             let why = self.reports.failure.clone().unwrap_or_default();
-            self.notice(Some(turn), overflow, why);
+            self.record_notice(Some(turn), overflow, why);
         }
     }
 

@@ -32,7 +32,7 @@ const WORDS_MAX: usize = 1000;
 pub(super) enum Taken {
     /// It is in the store as this message, or nothing for it.
     Done(Option<MessageId>),
-    /// It was a decision or an operator's word, which counts once.
+    /// It was a decision or a room word, which counts once.
     Word,
     /// It is in the store together with the cursor that was given.
     WithCursor(MessageId),

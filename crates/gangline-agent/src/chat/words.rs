@@ -75,7 +75,7 @@ impl Chat {
         };
         match reading {
             Reading::Decision(word) => self.decision(line, who, (&word, text), addressed).await,
-            Reading::Word(word) => self.operator(line, who, word).await,
+            Reading::Word(word) => self.room_word(line, who, word).await,
             Reading::Miss(miss) => self.missed(line, who, (text, miss)).await,
             Reading::Prompt => Handled::No,
         }
@@ -164,7 +164,8 @@ impl Chat {
         }))
     }
 
-    async fn operator(&mut self, line: &Line, who: &Principal, word: RoomWord) -> Handled {
+    /// Carries out a room word that this person may say; another one is told why not.
+    async fn room_word(&mut self, line: &Line, who: &Principal, word: RoomWord) -> Handled {
         let no_turn = self.deps.showing.borrow().view.turn.is_none();
         // An agent gives no orders and asks by its tools: "compact", or "more", may be its whole
         // answer to a question.

@@ -28,7 +28,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use self::options::{speaker, start_options};
 use super::{OWNER_TOKEN, closed, logged, read, tasks::Tasks};
 use crate::{
-    agent_loop::{AgentLoop, LoopEnd, Notices, Ports},
+    agent_loop::{AgentLoop, ChangeNotices, LoopEnd, Ports},
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     control::{requests::Requests, tokens::Tokens},
@@ -202,7 +202,7 @@ impl Parts {
             session: session(settings, &shared, (&started, token_sender, backends)),
             journal: journal(settings, &shared),
             looks: looks(settings, &shared),
-            notices: notices(settings, &shared, (changes, intake.clone())),
+            change_notices: change_notices(settings, &shared, (changes, intake.clone())),
             link: link.clone(),
             rooms: shared.rooms.clone(),
             context: context_sender,
@@ -350,12 +350,12 @@ fn looks(settings: &Settings, shared: &Shared) -> Looks {
     })
 }
 
-fn notices(
+fn change_notices(
     settings: &Settings,
     shared: &Shared,
     (outside, intake): (ChangeNotice, CancellationToken),
-) -> Notices {
-    Notices {
+) -> ChangeNotices {
+    ChangeNotices {
         outside,
         inside: Arc::clone(&shared.rescan),
         outbox: Arc::clone(&shared.outbox),

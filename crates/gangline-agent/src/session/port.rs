@@ -65,7 +65,7 @@ pub(crate) enum Exit {
 
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum Passed {
     /// It is in the queue, or waits in front of it in order.
     Sent,
     /// The queue is full; only what must not be lost waits for room.
@@ -163,10 +163,10 @@ impl BackendPort {
 
     /// Passes a command on. An interrupt, a decision and a stop are never refused for want of room:
     /// they wait in order.
-    pub(crate) fn send(&mut self, command: Command) -> Outcome {
+    pub(crate) fn send(&mut self, command: Command) -> Passed {
         match &mut self.state {
             State::Running(running) => running.send(command),
-            State::Down(_) | State::Starting(_) | State::Ending(..) => Outcome::NotRunning,
+            State::Down(_) | State::Starting(_) | State::Ending(..) => Passed::NotRunning,
         }
     }
 
@@ -294,11 +294,11 @@ impl Running {
         }
     }
 
-    fn send(&mut self, command: Command) -> Outcome {
+    fn send(&mut self, command: Command) -> Passed {
         let refused = match self.waiting.is_empty() {
             true => match self.session.commands.try_send(command) {
-                Ok(()) => return Outcome::Sent,
-                Err(mpsc::error::TrySendError::Closed(_)) => return Outcome::NotRunning,
+                Ok(()) => return Passed::Sent,
+                Err(mpsc::error::TrySendError::Closed(_)) => return Passed::NotRunning,
                 Err(mpsc::error::TrySendError::Full(command)) => command,
             },
             false => command,
@@ -308,7 +308,7 @@ impl Running {
             Command::Decide(_) => {}
             // One is as good as two.
             Command::Interrupt | Command::Stop(_) if self.waiting.contains(&refused) => {
-                return Outcome::Sent;
+                return Passed::Sent;
             }
             Command::Interrupt | Command::Stop(_) => {}
             Command::Prompt(_)
@@ -316,10 +316,10 @@ impl Running {
             | Command::Steer(_)
             | Command::SetModel(_)
             | Command::Compact
-            | Command::Clear => return Outcome::Full,
+            | Command::Clear => return Passed::Full,
         }
         self.waiting.push_back(refused);
-        Outcome::Sent
+        Passed::Sent
     }
 }
 

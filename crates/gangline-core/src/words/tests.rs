@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn operators_words_are_read_only_if_they_are_the_whole_text() {
+fn room_words_are_read_only_if_they_are_the_whole_text() {
     let cancel = |id| Some(RoomWord::Cancel(MessageId(id)));
     let show = |number| Some(RoomWord::Show(ApprovalNumber(number)));
     for (text, expect) in [

@@ -24,7 +24,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use super::*;
 use crate::{
-    agent_loop::{Identity, Notices, Ports},
+    agent_loop::{ChangeNotices, Identity, Ports},
     bus::{Incoming, LINK_QUEUE},
     hand_clock::HandClock,
     hooks::HookSender,
@@ -95,7 +95,7 @@ fn session() -> Session {
 }
 
 /// The ways to a store of the test's own.
-async fn ports(folder: &Path, agent: &gangline_core::AgentName) -> (Journal, Looks, Notices) {
+async fn ports(folder: &Path, agent: &gangline_core::AgentName) -> (Journal, Looks, ChangeNotices) {
     let clock = gangline_os::clock::system();
     let options = OpenOptions { path: folder.join("gangline.db"), clock: clock.clone() };
     let store = Store::open(options).await.unwrap();
@@ -110,7 +110,7 @@ async fn ports(folder: &Path, agent: &gangline_core::AgentName) -> (Journal, Loo
         committed: committed.clone(),
         turns_per_cause: 30,
     });
-    let notices = Notices {
+    let change_notices = ChangeNotices {
         outside: ChangeNotice::bind(&folder.join("bell")).unwrap(),
         inside: Arc::new(Notify::new()),
         outbox,
@@ -120,7 +120,7 @@ async fn ports(folder: &Path, agent: &gangline_core::AgentName) -> (Journal, Loo
         model_outside: None,
         model: None,
     };
-    (journal, Looks::new(LookDeps { agent, epoch, store, clock }), notices)
+    (journal, Looks::new(LookDeps { agent, epoch, store, clock }), change_notices)
 }
 
 impl Rig {
@@ -145,7 +145,7 @@ impl Rig {
         let view = core.view();
         let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (journal, looks, notices) = {
+        let (journal, looks, change_notices) = {
             let _entered = runtime.enter();
             runtime.block_on(ports(folder.path(), &nick))
         };
@@ -156,7 +156,7 @@ impl Rig {
             session: session(),
             journal,
             looks,
-            notices,
+            change_notices,
             link: sender,
             rooms: mpsc::channel(crate::rooms::ROOMS_QUEUE).0,
             context: watch::Sender::new(None),
@@ -326,7 +326,7 @@ fn a_row_that_is_handed_over_while_a_look_is_due_is_a_change_notice_only() {
     let Rig { agent_loop, _runtime, .. } = &mut rig;
     let found = _runtime.block_on(agent_loop.looks.next());
     agent_loop.found(found);
-    rig.agent_loop.notices.intake.cancel();
+    rig.agent_loop.change_notices.intake.cancel();
     assert!(!hand(&mut rig, 10));
 }
 

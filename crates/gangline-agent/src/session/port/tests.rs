@@ -189,7 +189,7 @@ async fn the_next_generation_begins_after_the_exit_of_the_last() {
         other => panic!("{other:?}"),
     }
     rig.nothing().await;
-    assert_eq!(rig.port.send(Command::Interrupt), Outcome::NotRunning);
+    assert_eq!(rig.port.send(Command::Interrupt), Passed::NotRunning);
     far.port.tell(RuntimeEvent::Exited { code: 0 }).await;
     rig.exits(1, Exit::Ours).await;
     assert!(matches!(rig.port.next().await, PortEvent::MayBegin(may) if may == next(2)));
@@ -255,15 +255,15 @@ async fn a_generation_that_never_began_ends_too() {
 async fn what_must_arrive_waits_in_order_for_room() {
     let mut rig = Rig::new();
     let mut far = rig.running(1).await;
-    assert_eq!(rig.port.send(prompt(1)), Outcome::Sent);
+    assert_eq!(rig.port.send(prompt(1)), Passed::Sent);
     for _ in 1..COMMAND_QUEUE {
-        assert_eq!(rig.port.send(decision("early")), Outcome::Sent);
+        assert_eq!(rig.port.send(decision("early")), Passed::Sent);
     }
-    assert_eq!(rig.port.send(prompt(2)), Outcome::Full);
+    assert_eq!(rig.port.send(prompt(2)), Passed::Full);
     for command in [Command::Interrupt, decision("a"), Command::Interrupt, decision("b")] {
-        assert_eq!(rig.port.send(command), Outcome::Sent);
+        assert_eq!(rig.port.send(command), Passed::Sent);
     }
-    assert_eq!(rig.port.send(prompt(3)), Outcome::Full);
+    assert_eq!(rig.port.send(prompt(3)), Passed::Full);
     rig.port.end(StopReason::Stuck);
     rig.nothing().await;
     assert_eq!(far.port.next().await, Some(prompt(1)));

@@ -12,7 +12,7 @@ use crate::{journal::Single, model};
 
 /// A change notice is a hint; the table is the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Noticed {
+pub(super) enum ChangeNoticed {
     /// By another process.
     Outside,
     /// By a task of this daemon.
@@ -20,7 +20,7 @@ pub(super) enum Noticed {
 }
 
 /// Where change notices come from, and what they concern beside messages.
-pub(crate) struct Notices {
+pub(crate) struct ChangeNotices {
     pub(crate) outside: ChangeNotice,
     pub(crate) inside: Arc<Notify>,
     /// Told when another process may have put lines into the outbox.
@@ -35,25 +35,25 @@ pub(crate) struct Notices {
     pub(crate) model: Option<ModelName>,
 }
 
-impl Notices {
+impl ChangeNotices {
     /// Says whether nothing is taken in any more.
     pub(super) fn closed(&self) -> bool {
         self.intake.is_cancelled()
     }
 
     /// Waits for a notice. Cancel-safe: yes; a notice that was not returned is returned later.
-    pub(super) async fn next(&mut self) -> Noticed {
+    pub(super) async fn next(&mut self) -> ChangeNoticed {
         tokio::select! {
-            () = self.outside.notified() => Noticed::Outside,
-            () = self.inside.notified() => Noticed::Inside,
+            () = self.outside.notified() => ChangeNoticed::Outside,
+            () = self.inside.notified() => ChangeNoticed::Inside,
         }
     }
 }
 
 impl AgentLoop {
-    pub(super) fn change_noticed(&mut self, noticed: Noticed) {
-        if noticed == Noticed::Outside {
-            self.notices.outbox.notify_one();
+    pub(super) fn change_noticed(&mut self, noticed: ChangeNoticed) {
+        if noticed == ChangeNoticed::Outside {
+            self.change_notices.outbox.notify_one();
             self.look_at_orders();
         }
         self.look();
@@ -61,10 +61,10 @@ impl AgentLoop {
 
     /// What every tick of the daemon does here: notices may have been missed.
     pub(super) fn tick(&mut self) {
-        if self.notices.closed() {
+        if self.change_notices.closed() {
             return;
         }
-        match self.notices.outside.renew() {
+        match self.change_notices.outside.renew() {
             Ok(true) => warn!("the change notice's socket was gone; it was made again"),
             Ok(false) => {}
             Err(error) => warn!(%error, "the change notice's socket is gone"),
@@ -74,17 +74,18 @@ impl AgentLoop {
     }
 
     fn look(&mut self) {
-        self.notices.committed.send_modify(|count| *count += 1);
+        self.change_notices.committed.send_modify(|count| *count += 1);
         self.looks.want();
     }
 
     /// Another process may have paused the agent, or chosen a model for it.
     fn look_at_orders(&mut self) {
         self.journal.push(Single::LookAtPause { words: self.words });
-        let notices = &mut self.notices;
-        let model = model::current(&notices.model_file, notices.model_outside.as_deref());
-        if model != notices.model {
-            notices.model.clone_from(&model);
+        let change_notices = &mut self.change_notices;
+        let model =
+            model::current(&change_notices.model_file, change_notices.model_outside.as_deref());
+        if model != change_notices.model {
+            change_notices.model.clone_from(&model);
             self.choose_model(model);
         }
     }
