@@ -53,7 +53,7 @@ use crate::{
     notes::Notes,
     outgoing::Outgoing,
     rooms::{RoomsCommand, Unread},
-    session::{Session, SessionEvent},
+    session::{Generations, SessionEvent},
     showing::Showing,
     speech::TurnContext,
     texts,
@@ -66,7 +66,7 @@ const RESULT_PREVIEW: usize = 2000;
 
 /// The agent loop's ports to the other tasks.
 pub(crate) struct Ports {
-    pub(crate) session: Session,
+    pub(crate) generations: Generations,
     pub(crate) journal: Journal,
     pub(crate) looks: Looks,
     pub(crate) change_notices: ChangeNotices,
@@ -94,7 +94,7 @@ pub(crate) struct Identity {
 pub(crate) struct AgentLoop {
     me: Identity,
     core: Agent,
-    session: Session,
+    generations: Generations,
     journal: Journal,
     looks: Looks,
     change_notices: ChangeNotices,
@@ -159,13 +159,13 @@ enum Event {
 
 impl AgentLoop {
     pub(crate) fn new(me: Identity, core: Agent, ports: Ports) -> Self {
-        let model = ports.session.model().map(str::to_owned);
+        let model = ports.generations.model().map(str::to_owned);
         let mut shown = show::Shown::default();
         shown.model = model;
         Self {
             me,
             core,
-            session: ports.session,
+            generations: ports.generations,
             journal: ports.journal,
             looks: ports.looks,
             change_notices: ports.change_notices,
@@ -222,7 +222,7 @@ impl AgentLoop {
             let open = !self.change_notices.closed();
             let event = tokio::select! {
                 incoming = incoming.recv() => Event::Incoming(incoming),
-                event = self.session.next() => Event::Session(event),
+                event = self.generations.next() => Event::Session(event),
                 reply = self.journal.next() => Event::Written(reply),
                 found = self.looks.next(), if open => Event::Found(found),
                 noticed = self.change_notices.next(), if open => Event::ChangeNoticed(noticed),
@@ -231,7 +231,7 @@ impl AgentLoop {
             };
             match event {
                 Event::Incoming(Some(incoming)) => self.take(incoming),
-                Event::Session(event) => self.session(event),
+                Event::Session(event) => self.hear_backend(event),
                 Event::Incoming(None) => return LoopEnd::Deserted,
                 Event::Written(Reply::Fatal(fatal)) => return LoopEnd::Fatal(fatal),
                 Event::Written(reply) => self.written(reply),
@@ -253,9 +253,9 @@ impl AgentLoop {
     /// Has the backend end by its kill policy, which the root waits for, and writes what is left.
     /// Nothing is taken in any more: those who ask for something hear that the daemon ends.
     async fn wind_up(mut self) -> LoopEnd {
-        self.session.end(StopReason::Shutdown);
+        self.generations.end(StopReason::Shutdown);
         // What a backend tells on its way out changes nothing any more.
-        drop(self.session);
+        drop(self.generations);
         match self.journal.flush().await {
             Ok(()) => LoopEnd::Drained,
             Err(fatal) => LoopEnd::Fatal(fatal),
@@ -367,7 +367,7 @@ impl AgentLoop {
             RuntimeEvent::ApprovalAsked { turn, ask } => {
                 if let Some(answer) = self.notes.answer(turn, &ask) {
                     let reply = ApprovalReply { request: ask.request, answer };
-                    self.session.decide(reply);
+                    self.generations.decide(reply);
                     return self.think(Input::Runtime(RuntimeInput::Output { turn }));
                 }
                 let request = ApprovalRequestId(ask.request.clone());

@@ -1,6 +1,6 @@
 //! The session: a backend's start, the commands to it, and its reports.
 //!
-//! A part of the agent loop, which polls it ([`Session::next`]). Decides nothing about turns: the
+//! A part of the agent loop, which polls it ([`Generations::next`]). Decides nothing about turns: the
 //! state machine does. Knows neither rooms nor messages; a failed start is reported as an exit. The
 //! backend itself, one generation after the other, is behind the [`port`].
 
@@ -41,7 +41,7 @@ pub(crate) struct SessionOptions {
 }
 
 /// The agent's sessions with its backend, one generation after the other.
-pub(crate) struct Session {
+pub(crate) struct Generations {
     port: BackendPort,
     options: StartOptions,
     known_as: Option<String>,
@@ -82,7 +82,7 @@ pub(crate) enum SessionEvent {
     Ended { generation: Generation },
 }
 
-impl Session {
+impl Generations {
     pub(crate) fn new(port: BackendPort, set_up: SessionOptions) -> Self {
         let SessionOptions { options, known_as, first, configured, token } = set_up;
         let (open, given, news) = (None, None, VecDeque::new());

@@ -181,7 +181,7 @@ impl AgentLoop {
 
     pub(super) fn reply(&mut self, request: ApprovalRequestId, answer: Answer) {
         self.asks.open.remove(&request.0);
-        self.session.decide(ApprovalReply { request: request.0, answer });
+        self.generations.decide(ApprovalReply { request: request.0, answer });
     }
 
     /// Whose message the turn works on, if it was said in a room or to the agent alone.

@@ -27,20 +27,20 @@ impl AgentLoop {
                     self.record_notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
                 }
                 let resume = with == StartWith::Resume;
-                self.session.start(Next { generation, resume });
+                self.generations.start(Next { generation, resume });
             }
             Effect::KillRuntime { generation } => {
                 debug!(?generation, "ending the runtime");
                 self.session_ends(texts::ENDED_BY_US);
-                self.session.end(StopReason::Stuck);
+                self.generations.end(StopReason::Stuck);
             }
             Effect::EndRuntime { generation } => {
                 debug!(?generation, "ending the runtime for another generation");
                 self.session_ends(texts::ENDED_BY_US);
-                self.session.end(StopReason::Restart);
+                self.generations.end(StopReason::Restart);
             }
             Effect::Take { turn, messages } => self.open_turn(turn, messages),
-            Effect::AdoptTurn { turn, .. } => self.session.adopt(turn),
+            Effect::AdoptTurn { turn, .. } => self.generations.adopt(turn),
             Effect::Join { turn, messages } => {
                 self.messages_taken(turn, &messages);
                 self.join(turn, messages, How::Read);
@@ -50,19 +50,19 @@ impl AgentLoop {
             Effect::SendPrompt { turn } => self.send_prompt(turn),
             Effect::AskNotes { turn } => {
                 let (text, uuid) = (self.notes.prompt(), self.prompt_uuid.clone());
-                self.session.prompt(Prompt { turn, text, uuid });
+                self.generations.prompt(Prompt { turn, text, uuid });
             }
-            Effect::Prime { turn } => self.session.prime(turn, self.prompt_uuid.clone()),
+            Effect::Prime { turn } => self.generations.prime(turn, self.prompt_uuid.clone()),
             Effect::PromptAgain { .. } => {
                 self.reports.failure = None;
-                self.session.prompt_again();
+                self.generations.prompt_again();
             }
-            Effect::Compact { .. } => self.session.compact(),
-            Effect::Clear { .. } => self.session.clear(),
-            Effect::SetModel { .. } => self.session.set_model(),
+            Effect::Compact { .. } => self.generations.compact(),
+            Effect::Clear { .. } => self.generations.clear(),
+            Effect::SetModel { .. } => self.generations.set_model(),
             Effect::SendInterrupt { turn } => {
                 debug!(%turn, "interrupting");
-                self.session.interrupt();
+                self.generations.interrupt();
             }
             Effect::AskHuman { turn, request } => self.ask_human(turn, &request),
             Effect::Decide { request, decision, .. } => self.notify_decision(request, decision),
@@ -129,7 +129,7 @@ impl AgentLoop {
         let uuid = Uuid::new_v4().to_string();
         self.steers.insert(uuid.clone(), messages);
         let text = texts.join("\n\n");
-        self.session.steer(Prompt { turn, text, uuid });
+        self.generations.steer(Prompt { turn, text, uuid });
     }
 
     fn send_prompt(&mut self, turn: TurnId) {
@@ -146,7 +146,7 @@ impl AgentLoop {
         };
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
-        self.session.prompt(Prompt { turn, text, uuid });
+        self.generations.prompt(Prompt { turn, text, uuid });
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);
         }
@@ -216,7 +216,7 @@ impl AgentLoop {
                 self.record_notice(None, "shortened_in_vain", texts::shortened_in_vain(*tokens));
             }
             Notice::ModelChanges => {
-                let model = self.session.model().map(str::to_owned);
+                let model = self.generations.model().map(str::to_owned);
                 self.record_notice(None, "runtime", texts::model(model.as_deref()));
                 self.model(model);
             }

@@ -62,8 +62,8 @@ impl AgentLoop {
         }
     }
 
-    /// Takes what the session reports.
-    pub(super) fn session(&mut self, event: SessionEvent) {
+    /// Takes what the backend reports, or what becomes of it.
+    pub(super) fn hear_backend(&mut self, event: SessionEvent) {
         match event {
             SessionEvent::KnownAs { session } => self.shown.known_as = Some(session),
             SessionEvent::Empty { generation } => {

@@ -44,10 +44,10 @@ impl AgentLoop {
     /// started with it.
     pub(super) fn choose_model(&mut self, model: Option<ModelName>) {
         let model = model.map(|model| model.to_string());
-        let Some(chosen) = self.session.choose_model(model) else { return };
+        let Some(chosen) = self.generations.choose_model(model) else { return };
         match self.core.view().phase {
             PhaseName::Down | PhaseName::Parked => {
-                self.model(self.session.model().map(str::to_owned));
+                self.model(self.generations.model().map(str::to_owned));
             }
             PhaseName::Starting
             | PhaseName::Idle

@@ -40,7 +40,7 @@ use crate::{
     notes::Notes,
     nursery::{Nursery, Spawner},
     rooms::{ROOMS_QUEUE, Rooms, RoomsCommand, Unread},
-    session::{Session, SessionOptions, port::BackendPort},
+    session::{Generations, SessionOptions, port::BackendPort},
     settings::Settings,
     showing::Showing,
     speech::TurnContext,
@@ -199,7 +199,7 @@ impl Parts {
             HookSender::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
         let (backends, nursery) = Nursery::new(BACKEND, BACKEND_TASKS);
         let ports = Ports {
-            session: session(settings, &shared, (&started, token_sender, backends)),
+            generations: generations(settings, &shared, (&started, token_sender, backends)),
             journal: journal(settings, &shared),
             looks: looks(settings, &shared),
             change_notices: change_notices(settings, &shared, (changes, intake.clone())),
@@ -311,13 +311,13 @@ fn spawn_inner(
     }
 }
 
-fn session(
+fn generations(
     settings: &Settings,
     shared: &Shared,
     (started, token, backends): (&EpochStart, watch::Sender<Option<Secret>>, Spawner),
-) -> Session {
+) -> Generations {
     let make = Arc::clone(&settings.make_runtime);
-    Session::new(
+    Generations::new(
         BackendPort::new(make, backends, shared.halt.clone()),
         SessionOptions {
             options: start_options(settings, shared, started),

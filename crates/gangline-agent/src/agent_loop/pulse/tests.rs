@@ -33,7 +33,7 @@ use crate::{
     notes::Notes,
     nursery::Nursery,
     session::{
-        Session, SessionEvent, SessionOptions,
+        Generations, SessionEvent, SessionOptions,
         port::{BackendPort, tests as port_tests},
     },
     showing::Showing,
@@ -79,10 +79,10 @@ fn row(id: i64, (sender, tier): (&str, Tier), target: &str) -> MessageRow {
 }
 
 /// A session whose backend is never polled, and so never started.
-fn session() -> Session {
+fn generations() -> Generations {
     let make = Arc::new(|| -> Box<dyn gangline_runtime::Runtime> { unreachable!() });
     let (backends, _) = Nursery::new("backend", 1);
-    Session::new(
+    Generations::new(
         BackendPort::new(make, backends, CancellationToken::new()),
         SessionOptions {
             options: port_tests::options(None),
@@ -153,7 +153,7 @@ impl Rig {
         let (showing, shown) = watch::channel(Showing::new(view.clone()));
         let config = AgentConfig::new(nick.clone(), "/w".into());
         let ports = Ports {
-            session: session(),
+            generations: generations(),
             journal,
             looks,
             change_notices,
@@ -184,7 +184,7 @@ impl Rig {
     }
 
     fn hears(&mut self, event: RuntimeEvent) {
-        self.agent_loop.session(SessionEvent::Runtime { generation: GENERATION, event });
+        self.agent_loop.hear_backend(SessionEvent::Runtime { generation: GENERATION, event });
     }
 
     fn says(&mut self, content: Vec<Block>) {
@@ -358,7 +358,7 @@ fn a_parked_agent_says_so_to_people() {
     for generation in 1..=3 {
         let (generation, by) = (Generation(generation), gangline_core::outcome::EndedBy::Itself);
         let how = "no such file".to_owned();
-        rig.agent_loop.session(SessionEvent::Exited { generation, by, how });
+        rig.agent_loop.hear_backend(SessionEvent::Exited { generation, by, how });
         rig.clock.forward(Duration::from_secs(5));
         rig.agent_loop.think(gangline_core::agent::Input::Tick);
     }
