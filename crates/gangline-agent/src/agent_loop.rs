@@ -17,6 +17,8 @@ mod reports;
 mod restart;
 mod settle;
 mod show;
+#[cfg(test)]
+mod tests;
 use change_notices::ChangeNoticed;
 pub(crate) use change_notices::ChangeNotices;
 pub(crate) use settle::{sends_for, settle};
