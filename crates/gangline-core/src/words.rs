@@ -10,6 +10,7 @@ use crate::{
     id::{ApprovalNumber, MessageId},
     model::ModelName,
     near, shown,
+    split::LINE_BYTES,
 };
 
 /// How long after an approval was closed a line that begins like a decision is a near miss.
@@ -115,38 +116,111 @@ pub enum Miss {
     Decision,
 }
 
-/// Words of one form, with how each is shown to people.
-const PLAIN: &[(&str, &str)] = &[
-    ("help", "help"),
-    ("status", "status"),
-    ("queue", "queue"),
-    ("more", "more"),
-    ("pause", "pause"),
-    ("resume", "resume"),
-    ("abort", STOP),
-    ("stop", STOP),
-    ("stand down", "stand down"),
-    ("model", "model"),
-    ("/model", "model"),
-    ("new session", "new session"),
-    ("/new-session", "new session"),
-    ("/clear", "new session"),
-    ("compact", "compact"),
-    ("/compact", "compact"),
-];
+/// A room word: how it is said, how people are shown it, and what `help` says of it. A new one is a
+/// variant of [`RoomWord`] with its line in [`RoomWord::parse`], and a row here.
+struct Word {
+    /// What is understood; a line near to one of them is a near miss. None for a word that is read
+    /// elsewhere.
+    said: &'static [&'static str],
+    /// How it is shown.
+    shown: &'static str,
+    /// What stands for the number that it needs, if it needs one.
+    number: Option<&'static str>,
+    /// How the list of all words has it; nothing if another word stands for it there.
+    listed: &'static str,
+    help: Help,
+}
+
+/// What `help` says of a word.
+enum Help {
+    /// This: how it is said, a colon, and what it does.
+    Own(&'static str),
+    /// Its name is in what is said of another word.
+    Among,
+    /// Nothing: whoever asked for `help` knows it.
+    Itself,
+}
+use Help::{Among, Itself, Own};
 
 const STOP: &str = "stop";
 
-/// Words that need a number behind them, with how each is shown and what stands for its number.
-const NUMBERED: &[(&str, &str, &str)] = &[
-    ("cancel", "cancel", "mN"),
-    ("show", "show", "N"),
-    ("approve", "approve", "N"),
-    ("deny", "deny", "N"),
-    ("allow", "yes", "N"),
-    ("yes", "yes", "N"),
-    ("no", "no", "N"),
+/// All of them, in the order in which they are listed and explained.
+const WORDS: &[Word] = &[
+    Word::plain(&["help"], "help", Itself),
+    Word::plain(&["status"], "status", Own("status: what I do")),
+    Word::plain(&["queue"], "queue", Own("queue: waiting messages")),
+    Word::numbered(
+        &["cancel"],
+        ("cancel", "mN"),
+        "cancel mN",
+        Own("cancel m42: cancel message m42 (your own; owners any)"),
+    ),
+    Word::plain(&["abort", "stop"], STOP, Own("stop: end my turn")),
+    Word::numbered(&["show"], ("show", "N"), "show N", Own("show 5: all of approval 5")),
+    Word::plain(&["more"], "more", Own("more: the next page")),
+    Word::numbered(&["approve"], ("approve", "N"), "", Among),
+    Word::numbered(&["deny"], ("deny", "N"), "", Among),
+    Word::numbered(
+        &["allow", "yes"],
+        ("yes", "N"),
+        "yes N",
+        Own("yes 5, no 5 REASON: decide it (owner; also approve 5, deny 5)"),
+    ),
+    Word::elsewhere("yes N always", "yes 5 always: allow it now and later without asking (owner)"),
+    Word::numbered(&["no"], ("no", "N"), "no N REASON", Among),
+    Word::elsewhere(
+        "go on mN",
+        "go on m42: let the held messages of m42's request continue (owner)",
+    ),
+    Word::plain(&["pause"], "pause", Own("pause, resume: begin no new turns, continue")),
+    Word::plain(&["resume"], "resume", Among),
+    Word::plain(&["model", "/model"], "model", Own("model NAME: change my model (owner)")),
+    Word::plain(
+        &["compact", "/compact"],
+        "compact",
+        Own("compact, new session: shorten or empty my context"),
+    ),
+    Word::plain(&["new session", "/new-session", "/clear"], "new session", Among),
+    Word::plain(
+        &["stand down"],
+        "stand down",
+        Own(
+            "stand down: I ignore agents in this room until a person mentions me here again (owner)",
+        ),
+    ),
 ];
+
+impl Word {
+    const fn plain(said: &'static [&'static str], shown: &'static str, help: Help) -> Self {
+        Self { said, shown, number: None, listed: shown, help }
+    }
+
+    const fn numbered(
+        said: &'static [&'static str],
+        (shown, number): (&'static str, &'static str),
+        listed: &'static str,
+        help: Help,
+    ) -> Self {
+        Self { said, shown, number: Some(number), listed, help }
+    }
+
+    /// A word that is read elsewhere, and only listed and explained here.
+    const fn elsewhere(listed: &'static str, help: &'static str) -> Self {
+        Self { said: &[], shown: listed, number: None, listed, help: Own(help) }
+    }
+}
+
+/// Returns all that is understood of the words without a number, with their words.
+fn plain() -> impl Iterator<Item = (&'static str, &'static Word)> {
+    let words = WORDS.iter().filter(|word| word.number.is_none());
+    words.flat_map(|word| word.said.iter().map(move |said| (*said, word)))
+}
+
+/// Returns the same of those with a number, and what stands for that.
+fn numbered() -> impl Iterator<Item = (&'static str, &'static Word, &'static str)> {
+    let words = WORDS.iter().filter_map(|word| Some((word, word.number?)));
+    words.flat_map(|(word, number)| word.said.iter().map(move |said| (*said, word, number)))
+}
 
 /// Words of politeness and haste: with one of them a room word is still meant as one.
 const FILLERS: &[&str] = &["please", "pls", "plz", "now", "me", "it", "thanks"];
@@ -204,17 +278,19 @@ fn meant(text: &str, asked: Asked) -> Option<String> {
         _ => return None,
     };
     let line = words.join(" ");
-    let plain = |fits: &dyn Fn(&str) -> bool| {
-        PLAIN.iter().find(|(word, _)| fits(word)).map(|(_, shown)| (*shown).to_owned())
+    let without_number = |fits: &dyn Fn(&str) -> bool| {
+        plain().find(|(said, _)| fits(said)).map(|(_, word)| word.shown.to_owned())
     };
-    if let Some(word) = plain(&|word| near::is_near(&line, word)) {
+    if let Some(word) = without_number(&|word| near::is_near(&line, word)) {
         return Some(word);
     }
     if let Some(word) = argument.and_then(|other| without_filler(first, other)) {
-        let numbered = NUMBERED.iter().filter(|(it, ..)| !matches!(*it, "yes" | "no" | "allow"));
-        let mut numbered = numbered.filter(|(it, ..)| *it == word);
-        let numbered = || numbered.next().map(|(_, shown, number)| format!("{shown} {number}"));
-        return plain(&|it| it == word).or_else(numbered);
+        let mut numbered = numbered().filter(|(it, ..)| !matches!(*it, "yes" | "no" | "allow"));
+        let shown = || {
+            let (_, word, number) = numbered.find(|(it, ..)| *it == word)?;
+            Some(format!("{} {number}", word.shown))
+        };
+        return without_number(&|it| it == word).or_else(shown);
     }
     let digits = argument.is_some_and(|it| it.contains(|c: char| c.is_ascii_digit()));
     let glued = |word: &str| first.strip_prefix(word).filter(|rest| is_number(rest));
@@ -229,14 +305,14 @@ fn meant(text: &str, asked: Asked) -> Option<String> {
         None if word == "no" => false,
         None => first == word || word.len() > SHOW && near::is_near(first, word),
     };
-    let (word, shown, number) = NUMBERED.iter().find(|(word, ..)| fits(word))?;
-    let said = argument.filter(|it| is_number(it)).or_else(|| glued(word));
+    let (form, word, number) = numbered().find(|(said, ..)| fits(said))?;
+    let said = argument.filter(|it| is_number(it)).or_else(|| glued(form));
     // An approval has a plain number; only messages are written `m3`.
-    let said = said.map(|said| match *word {
+    let said = said.map(|said| match word.shown {
         "cancel" => said,
         _ => said.trim_start_matches('m'),
     });
-    Some(format!("{shown} {}", said.unwrap_or(number)))
+    Some(format!("{} {}", word.shown, said.unwrap_or(number)))
 }
 
 /// Returns the other one of two words, if one of them is a filler.
@@ -279,24 +355,24 @@ pub struct Reply<'a> {
 }
 
 impl Reply<'_> {
-    /// Returns the reply to a near miss.
+    /// Returns the reply to a near miss: a line or two.
     #[must_use]
-    pub fn missed(self, miss: &Miss) -> String {
+    pub fn missed(self, miss: &Miss) -> Vec<String> {
         let (said, to) = (Quoted(self.said), self.to);
-        match (miss, self.open) {
+        let missed = match (miss, self.open) {
             (Miss::Word(word), _) => {
                 let what = if word == STOP { ", which ends my turn" } else { "" };
                 format!(
-                    "I do not know {said}; did you mean `{to}{word}`{what}? I have done nothing. \
-                     {LIST}"
+                    "I do not know {said}; did you mean `{to}{word}`{what}? I have done nothing."
                 )
             }
             (Miss::Decision, [number, ..]) => format!(
                 "{said} decides nothing: approval {number} is open. Say `yes {number}` or \
-                 `no {number} REASON`, and nothing else on that line. {LIST}"
+                 `no {number} REASON`, and nothing else on that line."
             ),
-            (Miss::Decision, []) => self.nothing_to_decide(),
-        }
+            (Miss::Decision, []) => return vec![self.nothing_to_decide()],
+        };
+        vec![missed, list()]
     }
 
     /// Returns the reply to a bare `yes` or `no` that finds nothing to decide.
@@ -313,33 +389,36 @@ impl Reply<'_> {
     }
 }
 
-/// All words in one line, for replies to near misses.
-pub const LIST: &str = "My words: help, status, queue, cancel mN, stop, show N, more, yes N, yes N \
-     always, no N REASON, go on mN, pause, resume, model, compact, new session, stand down. Anything \
-     else is a prompt";
+/// Returns all words in one line, for replies to near misses.
+#[must_use]
+pub fn list() -> String {
+    let words: Vec<&str> =
+        WORDS.iter().map(|word| word.listed).filter(|listed| !listed.is_empty()).collect();
+    format!("My words: {}. Anything else is a prompt", words.join(", "))
+}
 
 /// Returns the answer to `help`, a line each. `name`: how the agent is addressed in a room.
 #[must_use]
 pub fn help(name: &str) -> Vec<String> {
+    const BETWEEN: &str = " | ";
     let name = shown::label(name);
-    vec![
-        format!(
-            "Say `@{name}` and what you want done: that is a prompt. A line with only one of these \
-             words is a command instead:"
-        ),
-        "status: what I do | queue: waiting messages | cancel m42: cancel message m42 (your own; \
-         owners any)"
-            .to_owned(),
-        "show 5: all of approval 5 | more: the next page | yes 5, no 5 REASON: decide it (owner; \
-         also approve 5, deny 5) | yes 5 always: allow it now and later without asking (owner)"
-            .to_owned(),
-        "stop: end my turn | pause, resume: begin no new turns, continue | compact, new session: \
-         shorten or empty my context | model NAME: change my model (owner)"
-            .to_owned(),
-        "stand down: I ignore agents in this room until a person mentions me here again (owner) \
-         | go on m42: let the held messages of m42's request continue (owner)"
-            .to_owned(),
-    ]
+    let mut lines = vec![format!(
+        "Say `@{name}` and what you want done: that is a prompt. A line with only one of these \
+         words is a command instead:"
+    )];
+    let mut line = String::new();
+    for word in WORDS {
+        let Own(text) = word.help else { continue };
+        if !line.is_empty() && line.len() + BETWEEN.len() + text.len() > LINE_BYTES {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push_str(BETWEEN);
+        }
+        line.push_str(text);
+    }
+    lines.push(line);
+    lines
 }
 
 /// A quoted text, safe to show in a line.

@@ -116,7 +116,7 @@ impl Chat {
             Target::Channel(_) => format!("@{} ", self.deps.agent.short()),
             Target::Nick(_) => String::new(),
         };
-        self.answer(line, &lately.reply(text, &to).missed(&miss)).await;
+        self.answer_lines(line, &lately.reply(text, &to).missed(&miss)).await;
         Handled::Yes
     }
 

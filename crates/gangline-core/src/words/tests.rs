@@ -215,7 +215,7 @@ fn near_misses_are_told_from_prompts() {
 fn a_near_miss_is_answered_with_the_word_and_the_list() {
     let five = [ApprovalNumber(5)];
     let word = |word: &str| Miss::Word(word.to_owned());
-    let listed = |text: &str| format!("{text} {LIST}");
+    let listed = |text: &str| vec![text.to_owned(), list()];
     for (miss, (said, to), open, expect) in [
         (
             word("stop"),
@@ -245,9 +245,11 @@ fn a_near_miss_is_answered_with_the_word_and_the_list() {
             Miss::Decision,
             ("ok", ""),
             &[][..],
-            "no approval is open, so `ok` decides nothing. If you meant a prompt, begin it \
-             with another word"
-                .to_owned(),
+            vec![
+                "no approval is open, so `ok` decides nothing. If you meant a prompt, begin it \
+                 with another word"
+                    .to_owned(),
+            ],
         ),
     ] {
         let reply = Reply { said, to, open, ended: None };
@@ -275,7 +277,7 @@ fn what_is_quoted_is_shown_and_cut() {
     assert!(told.contains("`yes<U+202E>`"), "{told}");
     let told = said(&"yes ".repeat(100)).missed(&Miss::Decision);
     let quoted = format!("`{}…`", "yes ".repeat(10));
-    assert!(told.contains(&quoted), "{told}");
+    assert!(told[0].contains(&quoted), "{told:?}");
 }
 
 /// One IRC line each: the list and every line of `help` fit without being cut.
@@ -287,28 +289,50 @@ fn every_answer_fits_a_line() {
         let reply =
             Reply { said: &longest, to: "@a-server-with-a-name-claude ", open: &open, ended: None };
         for miss in [Miss::Word("stop".to_owned()), Miss::Decision] {
-            let told = reply.missed(&miss);
-            assert!(told.len() <= crate::split::LINE_BYTES, "{}: {told}", told.len());
+            for line in reply.missed(&miss) {
+                assert!(line.len() <= LINE_BYTES, "{}: {line}", line.len());
+            }
         }
     }
     for line in help("a-server-with-a-name-claude") {
-        assert!(line.len() <= crate::split::LINE_BYTES, "{}: {line}", line.len());
+        assert!(line.len() <= LINE_BYTES, "{}: {line}", line.len());
     }
 }
 
-/// Every word that is offered is read as one, and stands in the list.
+/// Every word that is offered is read as one, and stands in the list and in the help.
 #[test]
-fn every_word_of_the_list_is_one() {
-    let plain = PLAIN.iter().map(|(_, shown)| ((*shown).to_owned(), (*shown).to_owned()));
-    let numbered = NUMBERED.iter().map(|(_, shown, number)| {
-        let with = number.replace('N', "7");
-        (format!("{shown} {with}"), format!("{shown} {number}"))
-    });
-    for (said, listed) in plain.chain(numbered) {
-        match read(&said, Asked::Not) {
-            Reading::Word(_) | Reading::Decision(_) => {}
-            other @ (Reading::Miss(_) | Reading::Prompt) => panic!("{said}: {other:?}"),
+fn every_word_is_read_listed_and_explained() {
+    let (list, help) = (list(), help("ada").join(" | "));
+    for word in WORDS {
+        assert!(list.contains(word.listed), "{} is not listed", word.shown);
+        let forms = match word.number {
+            Some(number) => {
+                word.said.iter().map(|said| format!("{said} {}", number.replace('N', "7")))
+            }
+            None => continue,
+        };
+        for said in forms.filter(|said| !said.starts_with("allow")) {
+            let is_read =
+                matches!(read(&said, Asked::Not), Reading::Word(_) | Reading::Decision(_));
+            assert!(is_read, "{said}");
         }
-        assert!(LIST.contains(&listed) || listed.contains("approve") || listed.contains("deny"));
+    }
+    for (said, _) in plain() {
+        assert!(matches!(read(said, Asked::Not), Reading::Word(_)), "{said}");
+    }
+    for word in WORDS {
+        let number = word.number.map(|number| number.replace("mN", " m42").replace('N', " 5"));
+        let shown = format!("{}{}", word.shown, number.unwrap_or_default());
+        match &word.help {
+            Itself => {}
+            Own(text) => {
+                let (what, _) =
+                    text.split_once(": ").expect("how it is said, a colon, what it does");
+                let first = shown.replace("mN", "m42").replace(" N", " 5");
+                assert!(what.starts_with(&first), "{what} does not begin with {first}");
+                assert!(help.contains(text), "{help}");
+            }
+            Among => assert!(help.contains(&shown), "{help} does not name {shown}"),
+        }
     }
 }
