@@ -22,7 +22,7 @@ mod tests;
 use change_notices::ChangeNoticed;
 pub(crate) use change_notices::ChangeNotices;
 pub(crate) use settle::{sends_for, settle};
-pub(crate) mod wire;
+mod wire;
 
 use std::{
     collections::HashMap,
@@ -31,17 +31,16 @@ use std::{
 
 use gangline_api::event;
 use gangline_core::{
-    AgentName, Epoch, MessageId, TurnId,
+    MessageId, TurnId,
     agent::{Agent, ApprovalRequestId, Input, RuntimeInput, View},
     answer::Tool,
     outcome::EndedBy,
     pulse::Pulse,
-    redact::Redactor,
     time::Now,
 };
 use gangline_irc::client::LinkCommand;
 use gangline_mcp::table;
-use gangline_os::{CancellationToken, clock::SharedClock};
+use gangline_os::CancellationToken;
 use gangline_runtime::{ApprovalReply, Block, RuntimeEvent, StopReason};
 use gangline_store::{Entry, NewEvent};
 use tokio::sync::{mpsc, watch};
@@ -50,6 +49,7 @@ use tracing::{debug, info};
 use crate::{
     bus::{Fatal, Incoming},
     hooks::HookSender,
+    identity::{Identity, new_event},
     journal::{Journal, Reply},
     looks::{Found, Looks, Waiting},
     notes::Notes,
@@ -82,14 +82,6 @@ pub(crate) struct Ports {
     pub(crate) beat: Arc<AtomicU64>,
     pub(crate) hooks: HookSender,
     pub(crate) notes: Notes,
-}
-
-/// Who the agent loop works for, and with what.
-pub(crate) struct Identity {
-    pub(crate) agent: AgentName,
-    pub(crate) epoch: Epoch,
-    pub(crate) clock: SharedClock,
-    pub(crate) redactor: Arc<Redactor>,
 }
 
 /// The agent loop.
@@ -416,7 +408,7 @@ impl AgentLoop {
     }
 
     fn new_event(&self, turn: Option<TurnId>, event: &event::Event) -> Option<NewEvent> {
-        wire::new_event(&self.me, turn, event)
+        new_event(&self.me, turn, event)
     }
 }
 

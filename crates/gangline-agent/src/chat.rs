@@ -19,6 +19,7 @@ mod queue;
 mod release;
 mod show;
 mod speaker;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod trouble;

@@ -13,7 +13,6 @@ mod places;
 pub(crate) mod requests;
 mod say;
 pub(crate) mod socket;
-pub(crate) mod tokens;
 
 use std::{
     collections::HashMap,

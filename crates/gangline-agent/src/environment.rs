@@ -7,7 +7,7 @@
 use gangline_os::run_id::{RUN_ID, RunId};
 use gangline_runtime::SESSION_VARIABLE;
 
-use crate::{control::tokens, settings::Settings};
+use crate::{settings::Settings, tokens};
 
 /// Names the variable that holds the session's id, for those who ask by it.
 const SESSION_NAMED_BY: &str = "GT_SESSION_ID_ENV";

@@ -22,8 +22,9 @@ use tokio::{io::AsyncWriteExt, sync::mpsc, time::timeout};
 use tracing::{debug, warn};
 
 use crate::{
-    agent_loop::{Identity, wire::new_event},
-    environment, texts,
+    environment,
+    identity::{Identity, new_event},
+    texts,
 };
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod environment;
 #[cfg(test)]
 mod hand_clock;
 mod hooks;
+mod identity;
 mod journal;
 mod looks;
 pub mod model;
@@ -34,6 +35,7 @@ mod speech;
 pub mod status;
 mod stood_down;
 mod texts;
+mod tokens;
 mod tools;
 mod whereabouts;
 

@@ -13,7 +13,7 @@ use std::{
 
 use gangline_os::fsio;
 
-use crate::root::OWNER_TOKEN;
+use crate::tokens::OWNER_TOKEN;
 
 /// The file of an agent's password, in its folder.
 const AGENT_SECRET: &str = "irc.secret";

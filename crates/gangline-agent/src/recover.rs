@@ -18,7 +18,10 @@ use gangline_os::clock::UnixMicros;
 use gangline_store::{EndTurn, EventQuery, OpenTurn, OutboxRow, Store, StoreError};
 use tracing::info;
 
-use crate::agent_loop::{Identity, sends_for, settle, tool_kind, wire::new_event};
+use crate::{
+    agent_loop::{sends_for, settle, tool_kind},
+    identity::{Identity, new_event},
+};
 
 /// Settles every turn of an older epoch.
 pub(crate) async fn recover(

@@ -33,18 +33,17 @@ use tokio::sync::oneshot;
 use tracing::{error, info};
 
 use crate::{
-    agent_loop::{Identity, wire::new_event},
     bus::{Fatal, Incoming},
     control::{self, socket::Socket},
-    environment, model, recover,
+    environment,
+    identity::{Identity, new_event},
+    model, recover,
     settings::{Ended, Settings},
     texts,
 };
 
 use parts::{CONTROL, Parts};
 
-/// The file of the owner's token, in the state folder.
-pub(crate) const OWNER_TOKEN: &str = "owner.token";
 /// How long the start waits for IRC before the runner is started without it.
 const JOIN_BUDGET: Duration = Duration::from_secs(10);
 /// The period of everything in an idle daemon, this watch over the agent loop included.

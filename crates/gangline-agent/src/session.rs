@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 pub(crate) mod port;
 
-use crate::{control::tokens, environment, texts};
+use crate::{environment, texts, tokens};
 use port::{BackendPort, Exit, Next, Passed, PortEvent};
 
 /// How a session is set up.

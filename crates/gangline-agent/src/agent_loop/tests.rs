@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 
 use gangline_config::AgentConfig;
 use gangline_core::{
-    MessageState, Origin, Principal, Redacted, Tier,
+    Epoch, MessageState, Origin, Principal, Redacted, Redactor, Tier,
     agent::{AgentOptions, Effect, Generation, StartWith},
     patience::{MINUTE, REASONS_A_MINUTE},
 };

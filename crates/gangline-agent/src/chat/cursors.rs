@@ -14,7 +14,7 @@ use tracing::warn;
 
 use super::{
     Chat,
-    intake::{self, intake_key},
+    taken::{Taken, intake_key},
 };
 use crate::rooms::{self, Became, RoomsCommand};
 
@@ -323,7 +323,7 @@ impl Chat {
             return self.refill(target, &lines, cursor).await;
         }
         for line in lines {
-            if let intake::Taken::NotNow = self.take_in(&line, None).await {
+            if let Taken::NotNow = self.take_in(&line, None).await {
                 return self.cursors.lost(&target);
             }
         }

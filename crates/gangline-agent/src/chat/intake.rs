@@ -5,7 +5,6 @@ use std::sync::Arc;
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
-    digest::sha256_hex,
     mention,
     name::Nick,
     trust::{Action, Refusal},
@@ -17,7 +16,12 @@ use gangline_store::{
 };
 use tracing::{debug, warn};
 
-use super::{Chat, ChatDeps, cursors::Written, decide::Handled};
+use super::{
+    Chat, ChatDeps,
+    cursors::Written,
+    decide::Handled,
+    taken::{Taken, intake_key},
+};
 use crate::{
     bus::Incoming,
     rooms::{Became, By, RoomsCommand, Spoken},
@@ -27,18 +31,6 @@ use crate::{
 const KEPT_MAX: usize = 256;
 /// The number of room words that are recognised when history brings them again.
 const WORDS_MAX: usize = 1000;
-
-/// The outcome of taking in a line.
-pub(super) enum Taken {
-    /// It is in the store as this message, or nothing for it.
-    Done(Option<MessageId>),
-    /// It was a decision or a room word, which counts once.
-    Word,
-    /// It is in the store together with the cursor that was given.
-    WithCursor(MessageId),
-    /// The store cannot write: it must be taken in again.
-    NotNow,
-}
 
 impl Chat {
     /// Takes a live line.
@@ -398,30 +390,6 @@ fn conversation(line: &Line) -> Option<Target> {
         Target::Channel(_) => Some(line.target.clone()),
         Target::Nick(_) => line.nick.parse().ok().map(Target::Nick),
     }
-}
-
-/// The part of a time that says its second: `2026-11-22T00:32:52`.
-const SECONDS: usize = 19;
-
-/// Returns what makes the line the same line when it comes twice: the server's id; without one
-/// what is the same in history and live.
-pub(super) fn intake_key(line: &Line) -> String {
-    if let Some(msgid) = &line.msgid {
-        return msgid.clone();
-    }
-    let Some(time) = &line.server_time else {
-        // Without id and time two equal lines are two lines: nothing repeats them to us.
-        return format!("x-{}", uuid::Uuid::new_v4().simple());
-    };
-    let mut parts = Vec::new();
-    // InspIRCd's history has whole seconds where live lines have milliseconds: the same words of
-    // the same person within a second are one line.
-    let time = time.get(..SECONDS).unwrap_or(time);
-    for part in [line.target.as_str(), &line.nick, time, &line.text] {
-        parts.extend_from_slice(part.as_bytes());
-        parts.push(0);
-    }
-    format!("h-{}", sha256_hex(&parts, 16))
 }
 
 #[cfg(test)]

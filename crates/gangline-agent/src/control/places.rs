@@ -8,14 +8,12 @@ use gangline_core::name::{ChannelName, Target};
 use gangline_store::LineKind;
 use tokio::sync::oneshot;
 
-use super::{
-    requests::{Reply, Requests},
-    tokens::Who,
-};
+use super::requests::{Reply, Requests};
 use crate::{
     bus::{Ending, Incoming, taken},
     chat::inquiries::{ANSWER_WITHIN, Answer, Question},
     rooms::{By, ReadPage, RoomsCommand, Wanted},
+    tokens::Who,
 };
 
 /// Bytes in a response for everything but its rows.

@@ -7,7 +7,7 @@ use gangline_api::{
     ipc::{self, Command, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData},
 };
 use gangline_core::{
-    AgentName,
+    AgentName, MessageId,
     hook::WebhookEvent,
     name::{ChannelName, Target},
 };
@@ -19,20 +19,17 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tracing::warn;
 
-use super::{
-    say::Draft,
-    tokens::{Tokens, Who},
-};
 use crate::{
-    agent_loop::{Identity, wire::new_event},
     bus::Incoming,
     chat::{
         Counts,
         inquiries::{Answer, Question},
     },
+    identity::{Identity, new_event},
     rooms::{By, Order as LineOrder, RoomsCommand, Unread, Wanted},
     showing::{Showing, VERSION},
     speech::{Speaker, TurnContext},
+    tokens::{Tokens, Who},
     whereabouts::Whereabouts,
 };
 
@@ -115,6 +112,14 @@ pub(super) enum Then {
     },
     /// The daemon ends.
     Shutdown,
+}
+
+/// What a client wants said.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Draft<'a> {
+    pub(super) to: &'a Target,
+    pub(super) text: &'a str,
+    pub(super) in_reply_to: Option<MessageId>,
 }
 
 /// What a command tells.

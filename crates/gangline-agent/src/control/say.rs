@@ -12,26 +12,18 @@ use uuid::Uuid;
 
 use super::{
     mentions,
-    requests::{Reply, Requests, whole},
-    tokens::Who,
+    requests::{Draft, Reply, Requests, whole},
 };
 use crate::{
     chat::inquiries::{Answer, Question},
     speech::{Saying, TurnContext},
     texts,
+    tokens::Who,
 };
 
 /// What `irc_ask` adds as long as nobody waits within it.
 const NOT_WAITED: &str = "the question is sent, but this call does not wait: you get the answer \
                           as a message";
-
-/// What a client wants said.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Draft<'a> {
-    pub(super) to: &'a Target,
-    pub(super) text: &'a str,
-    pub(super) in_reply_to: Option<MessageId>,
-}
 
 impl Requests {
     pub(super) async fn send(

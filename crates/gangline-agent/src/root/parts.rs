@@ -26,12 +26,12 @@ use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::options::{speaker, start_options};
-use super::{OWNER_TOKEN, closed, logged, read, tasks::Tasks};
+use super::{closed, logged, read, tasks::Tasks};
 use crate::{
     agent_loop::{AgentLoop, ChangeNotices, LoopEnd, Ports},
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
-    control::{requests::Requests, tokens::Tokens},
+    control::requests::Requests,
     environment,
     hooks::{Call, HookSender, Hooks, Program},
     journal::{Journal, JournalDeps},
@@ -44,6 +44,7 @@ use crate::{
     settings::Settings,
     showing::Showing,
     speech::TurnContext,
+    tokens::{OWNER_TOKEN, Tokens},
     whereabouts::Whereabouts,
 };
 

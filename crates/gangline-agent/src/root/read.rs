@@ -14,7 +14,7 @@ use gangline_irc::client::{Address, LinkConfig, Others};
 use gangline_os::run_id::RunId;
 use gangline_runtime::{Capabilities, Mode};
 
-use crate::{agent_loop::Identity, notes, own_secrets::OwnSecrets, settings::Settings, texts};
+use crate::{identity::Identity, notes, own_secrets::OwnSecrets, settings::Settings, texts};
 
 /// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
 const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);

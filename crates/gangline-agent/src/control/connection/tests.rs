@@ -20,16 +20,17 @@ use tokio::{
 
 use super::*;
 use crate::{
-    agent_loop::Identity,
     bus::Incoming,
     chat::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
     },
-    control::{self, ControlEnd, socket::Socket, tokens::Tokens},
+    control::{self, ControlEnd, socket::Socket},
+    identity::Identity,
     rooms::{Became, By, Rooms, RoomsCommand, Spoken, Unread},
     showing::Showing,
     speech::Speaker,
+    tokens::Tokens,
     whereabouts::Whereabouts,
 };
 

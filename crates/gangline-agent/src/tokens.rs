@@ -15,6 +15,8 @@ use gangline_os::{
 use tokio::sync::watch;
 use uuid::Uuid;
 
+/// The file of the owner's token, in the state folder.
+pub(crate) const OWNER_TOKEN: &str = "owner.token";
 /// The variable in which a backend's children find their token.
 pub(crate) const VARIABLE: &str = "GANGLINE_TOKEN";
 /// The variable in which they find the socket.
@@ -31,7 +33,7 @@ pub(crate) fn fresh() -> Secret {
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
+pub(crate) enum Who {
     /// The agent: what it does belongs to the open turn.
     Agent,
     /// The person in charge.
@@ -43,7 +45,7 @@ pub(super) enum Who {
 /// A token that proves nothing.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("wrong or outdated token")]
-pub(super) struct Wrong;
+pub(crate) struct Wrong;
 
 /// What tokens are compared with.
 #[derive(Clone)]
@@ -59,7 +61,7 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// Returns who shows this token. A client that shows none and descends from the agent's backend
     /// is the agent: its shell also runs clients that know no tokens.
-    pub(super) fn who(&self, token: Option<&Token>, pid: Option<u32>) -> Result<Who, Wrong> {
+    pub(crate) fn who(&self, token: Option<&Token>, pid: Option<u32>) -> Result<Who, Wrong> {
         let Some(token) = token else {
             let ours = pid.and_then(run_id::of).is_some_and(|run_id| run_id == self.run_id);
             return Ok(if ours { Who::Agent } else { Who::Somebody });

@@ -1,0 +1,29 @@
+//! Whom a task of the daemon works for, and the events that it records in that name.
+
+use std::sync::Arc;
+
+use gangline_api::event::Event;
+use gangline_core::{AgentName, Epoch, TurnId, redact::Redactor};
+use gangline_os::clock::SharedClock;
+use gangline_store::NewEvent;
+
+/// Whom a task works for, and with what.
+pub(crate) struct Identity {
+    pub(crate) agent: AgentName,
+    pub(crate) epoch: Epoch,
+    pub(crate) clock: SharedClock,
+    pub(crate) redactor: Arc<Redactor>,
+}
+
+/// Returns the event, masked, ready to be recorded.
+pub(crate) fn new_event(me: &Identity, turn: Option<TurnId>, event: &Event) -> Option<NewEvent> {
+    let bytes = event.encode().ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    Some(NewEvent {
+        agent: me.agent.clone(),
+        epoch: Some(me.epoch),
+        turn,
+        kind: event.kind().to_owned(),
+        payload: me.redactor.redact(&text),
+    })
+}
