@@ -59,19 +59,13 @@ impl Policy {
         Self { mode, list: list.iter().map(|tool| (*tool).to_owned()).collect() }
     }
 
-    /// Returns the policy with a list instead of the mode's own: exact names of tools, compared with
-    /// case, and `mcp__<key>__<begin>*` for the tools of one MCP server whose names begin so
-    /// (R2-34).
-    #[must_use]
-    pub fn with_list(mode: Permissions, list: Vec<String>) -> Self {
-        Self { mode, list }
-    }
-
     /// Returns the policy of a configured agent, the same for every backend. `listed` are the
     /// agent's allowed tools: all of them under `allowlist`, where an empty list means none; under
     /// `ask`, where what only looks runs unasked, those of MCP servers, which are on it only if
     /// somebody put them there. `servers` are the agent's MCP servers, each with its key and its
-    /// own tools that run unasked: their names, or `<begin>*` (R2-34).
+    /// own tools that run unasked: their names, or `<begin>*` (R2-34). An entry of the
+    /// list is a tool's exact name, compared with case, or `mcp__<key>__<begin>*` for the tools of one
+    /// MCP server whose names begin so.
     #[must_use]
     pub fn of_agent<'a>(
         mode: Permissions,

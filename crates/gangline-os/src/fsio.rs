@@ -45,7 +45,6 @@ fn about(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> io::Error
 ///
 /// # Errors
 /// When any step fails; the old content is then still there and the temporary file is gone.
-/// [`is_disk_full`] recognises a full disk.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = temporary_beside(path)?;
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
@@ -241,10 +240,4 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let stat = rustix::fs::statvfs(path).map_err(io::Error::from);
     let stat = stat.map_err(about("ask for the room at", path))?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
-}
-
-/// Says whether an error means that the disk (or the user's quota on it) is full.
-#[must_use]
-pub fn is_disk_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

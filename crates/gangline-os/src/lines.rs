@@ -35,7 +35,6 @@ pub struct LineReader<R> {
     start: usize,
     end: usize,
     part: Part,
-    lossy: u64,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
@@ -43,7 +42,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     #[must_use]
     pub fn new(reader: R, cap: usize) -> Self {
         let chunk = vec![0; CHUNK].into_boxed_slice();
-        Self { reader, cap, chunk, start: 0, end: 0, part: Part::default(), lossy: 0 }
+        Self { reader, cap, chunk, start: 0, end: 0, part: Part::default() }
     }
 
     /// Returns the next line; `None` at the end.
@@ -70,12 +69,6 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         &mut self.reader
     }
 
-    /// Returns how many lines so far had bytes that are no UTF-8.
-    #[must_use]
-    pub fn lossy_lines(&self) -> u64 {
-        self.lossy
-    }
-
     /// Moves bytes from the chunk to the line; true when the line end was among them.
     fn take_from_chunk(&mut self) -> bool {
         let unread = &self.chunk[self.start..self.end];
@@ -99,10 +92,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         let fits = part.total <= self.cap as u64;
         let keep = if fits { part.total as usize } else { whole_characters(&part.kept, self.cap) };
         part.kept.truncate(keep);
-        let text = String::from_utf8(part.kept).unwrap_or_else(|error| {
-            self.lossy += 1;
-            String::from_utf8_lossy(error.as_bytes()).into_owned()
-        });
+        let text = String::from_utf8(part.kept)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         match fits {
             true => Line::Text(text),
             false => Line::Oversize { kept: text, bytes: part.total },

@@ -103,17 +103,3 @@ impl Requests {
 fn terminals() -> [bool; 3] {
     [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()]
 }
-
-/// Waits for one request to stop; for more than one use [`Signals`]. Waits for ever, and says so,
-/// when the handlers cannot be installed.
-///
-/// Cancel-safe: no; a request between two calls may be lost.
-pub async fn shutdown_signal() -> ShutdownSignal {
-    match Signals::new() {
-        Ok(mut signals) => signals.next().await,
-        Err(error) => {
-            tracing::error!(%error, "cannot listen to signals");
-            std::future::pending().await
-        }
-    }
-}

@@ -45,19 +45,12 @@ fn our_own_tools_are_always_allowed_and_only_ours() {
     check(Permissions::Ask, "mcp__gangline____send", Permit::Ask);
 }
 
-#[test]
-fn a_list_of_ones_own_replaces_the_modes() {
-    let policy = Policy::with_list(Permissions::Ask, vec!["Bash".to_owned()]);
-    assert_eq!(policy.permit("Bash"), Permit::Allow);
-    assert_eq!(policy.permit("Read"), Permit::Ask);
-}
-
 /// R2-34: one entry may mean the tools of one MCP server, and of no other.
 #[test]
 fn an_entry_may_mean_the_tools_of_one_server() {
     let list = ["mcp__files__*", "mcp__git__log*", "mcp__*", "mcp____*", "B*"];
     let list = list.map(str::to_owned).to_vec();
-    let policy = Policy::with_list(Permissions::Allowlist, list);
+    let policy = Policy::of_agent(Permissions::Allowlist, &list, []);
     for tool in ["mcp__files__read", "mcp__files__write_all", "mcp__git__log", "mcp__git__log_of"] {
         assert_eq!(policy.permit(tool), Permit::Allow, "{tool}");
     }

@@ -66,17 +66,6 @@ fn a_write_that_fails_leaves_the_old_content_and_no_temporary_file() {
 }
 
 #[test]
-fn a_full_disk_is_recognised() {
-    let full = Path::new("/dev/full");
-    let error = OpenOptions::new().write(true).open(full).and_then(|mut file| file.write_all(b"x"));
-    let error = error.unwrap_err();
-    assert!(is_disk_full(&error));
-    assert!(is_disk_full(&about("write", full)(error)));
-    assert!(is_disk_full(&io::Error::from_raw_os_error(nix::libc::EDQUOT)));
-    assert!(!is_disk_full(&io::ErrorKind::NotFound.into()));
-}
-
-#[test]
 fn a_new_folder_and_its_new_parents_are_private() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("a/b");

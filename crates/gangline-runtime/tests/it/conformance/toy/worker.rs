@@ -72,7 +72,7 @@ impl Worker {
         let policy = match options.permissions {
             Permissions::Ask => Policy::new(Permissions::Ask),
             Permissions::Allowlist => {
-                Policy::with_list(Permissions::Allowlist, options.allowed_tools.clone())
+                Policy::of_agent(Permissions::Allowlist, &options.allowed_tools, [])
             }
             Permissions::Bypass => Policy::new(Permissions::Bypass),
         };
