@@ -199,3 +199,6 @@ fn more(context: Option<&TurnContext>) -> String {
         .and_then(|context| context.messages.first())
         .map_or_else(|| "gangline logs".to_owned(), |message| format!("gangline trace {message}"))
 }
+
+#[cfg(test)]
+mod tests;
