@@ -25,6 +25,7 @@ pub mod question;
 pub mod reading;
 pub mod recovery;
 pub mod redact;
+pub mod reminder;
 pub mod rule;
 pub mod send_key;
 pub mod shown;

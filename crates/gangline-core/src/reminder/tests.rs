@@ -1,0 +1,5 @@
+use proptest::prelude::*;
+
+use super::*;
+
+mod bounds;
