@@ -26,6 +26,7 @@ impl From<Duration> for Now {
     }
 }
 
-/// Wall clock, microseconds since 1970 (UTC). The core only passes it on.
+/// Wall clock, microseconds since 1970 (UTC). The core passes it on, and says when a reminder is due
+/// ([`crate::reminder`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WallMicros(pub i64);
