@@ -112,7 +112,7 @@ impl Session {
         with
     }
 
-    /// The context is shorter than when this was wished for, no matter for whom it was shortened.
+    /// The context is shorter than when this was asked for, no matter for whom it was shortened.
     fn is_shorter(&mut self) {
         self.wanted = self.wanted.filter(|it| *it == Wanted::Clear);
     }

@@ -144,8 +144,8 @@ fn a_persons_compact_is_met_by_the_shortening_that_is_under_way() {
     assert_eq!(rig.query(STATES), ["answered 1", "answered 1"]);
 }
 
-/// The same once the prompt is given again: the turn may fill the context anew, and the wish is met
-/// when it is over.
+/// The same once the prompt is given again: the turn may fill the context anew, so it is shortened
+/// when the turn is over.
 #[test]
 fn a_persons_compact_after_a_shortening_is_met_when_the_turn_is_over() {
     let rig = Rig::program(

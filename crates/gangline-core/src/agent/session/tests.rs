@@ -169,9 +169,9 @@ fn a_turn_that_is_ended_while_its_context_is_compacted_is_not_given_again() {
     }
 }
 
-/// When a person wishes for a change, in a turn whose prompt does not fit.
+/// When a person asks for a change, in a turn whose prompt does not fit.
 #[derive(Debug, Clone, Copy)]
-enum Wished {
+enum Requested {
     /// Before that is known.
     Before,
     /// While the context is made shorter for it.
@@ -180,13 +180,13 @@ enum Wished {
     After,
 }
 
-/// A compaction has one owner: while one is under way for the turn, a person's wish for one is met by
+/// A compaction has one owner: while one is under way for the turn, a person's request for one is met by
 /// it, and no second one follows. The turn stays one.
 #[test]
-fn a_persons_wish_is_met_by_the_compaction_that_is_under_way() {
+fn a_persons_request_is_met_by_the_compaction_that_is_under_way() {
     use ContextChange::{Clear, Compact};
-    use Wished::{After, Before, Meanwhile};
-    for (change, wished, then) in [
+    use Requested::{After, Before, Meanwhile};
+    for (change, requested, then) in [
         (Compact, Before, ""),
         (Compact, Meanwhile, ""),
         // The turn may have filled it again.
@@ -196,30 +196,30 @@ fn a_persons_wish_is_met_by_the_compaction_that_is_under_way() {
         (Clear, After, "; clear"),
     ] {
         let mut story = able();
-        let wish = |story: &mut Story| story.is(Input::Change(change), "");
-        if matches!(wished, Before) {
-            wish(&mut story);
+        let request = |story: &mut Story| story.is(Input::Change(change), "");
+        if matches!(requested, Before) {
+            request(&mut story);
         }
         story.finish(1, Finish::Overflow, "compact");
-        if matches!(wished, Meanwhile) {
-            wish(&mut story);
-            wish(&mut story);
+        if matches!(requested, Meanwhile) {
+            request(&mut story);
+            request(&mut story);
         }
         story.compacts(true, "prompt again t1.1");
-        if matches!(wished, After) {
-            wish(&mut story);
+        if matches!(requested, After) {
+            request(&mut story);
         }
         story.runtime(RuntimeInput::Accepted { turn: turn(1) }, "");
         story.text("done");
         let end = format!("end t1.1 completed m1=answered `done`{then}");
         story.finish(1, Finish::Completed, &end);
-        assert_eq!(story.agent.view().turn, None, "{change:?} {wished:?}");
+        assert_eq!(story.agent.view().turn, None, "{change:?} {requested:?}");
     }
 }
 
 /// What could not be made shorter is given up, and an empty session needs no shortening.
 #[test]
-fn a_persons_wish_is_met_by_an_empty_session_when_the_compaction_fails() {
+fn a_persons_request_is_met_by_an_empty_session_when_the_compaction_fails() {
     let mut story = able();
     story.finish(1, Finish::Overflow, "compact");
     story.is(Input::Change(ContextChange::Compact), "");
