@@ -258,6 +258,8 @@ impl World {
             }
             RuntimeInput::Compacted { generation } if self.is_alive(*generation) => {
                 (self.above, self.noted) = (false, false);
+                // No matter for whom: it is shorter than when a person asked for that.
+                self.between.compact = false;
             }
             RuntimeInput::NotCompacted { generation } if self.is_alive(*generation) => {
                 self.orders.1 = true;
