@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod config_docs;
 mod config_errors;
 mod config_good;
 mod config_random;
