@@ -1,18 +1,196 @@
 //! One item of `agents`.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use gangline_core::name::{AgentName, ChannelName};
+use gangline_core::{
+    name::{AgentName, ChannelName},
+    permission::Permissions,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
-    AgentConfig, Backend, Compaction, Process, Thinking, backend,
+    Backend, Compaction, Gastown, Hooks, McpServerConfig, MentionWhenBusy, OnCrash, Process,
+    Progress, PromptBy, ReplyMode, Thinking, backend,
     error::{Place, shown},
     hooks, mcp,
     nearest::nearest,
     node::{Node, Value, bare_channel},
     reader::{Reader, Section},
+    schema, usual,
     value::{TURNS_PER_CAUSE_MAX, WATERMARK_MAX, is_variable, set, thinking, url, variable},
 };
+
+/// One item of `agents` (R0-62, R0-63). Other fields reach the backend unchanged, in `extra`
+/// (R0-64).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct AgentConfig {
+    /// `<server>-<name>`.
+    #[schemars(with = "String")]
+    pub nick: AgentName,
+    /// The backend: a built-in one or a name in `runtimes.json`; absent = the one that the project
+    /// names, else the default of `runtimes.json`, else `claude`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Backend>,
+    /// The folder it works in. A leading `~/` is the home directory.
+    pub directory: PathBuf,
+    /// The channels it joins.
+    #[schemars(with = "Vec<String>", default = "usual::channels")]
+    pub channels: Vec<ChannelName>,
+    /// The model; absent = the backend's default. For `acp` the provider comes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How much it thinks, in the words of `claude`, `codex` and `native`; other backends ignore it
+    /// (R0-65). If it is absent, `codex` follows its own settings.
+    #[schemars(default)]
+    pub thinking: Thinking,
+    /// Words that describe it.
+    #[schemars(default)]
+    pub tags: Vec<String>,
+    /// The program of an `acp` backend, with arguments.
+    #[schemars(default = "usual::acp_command")]
+    pub acp_command: Vec<String>,
+    /// The backend's program, with arguments that come before Gangline's own; absent = its usual
+    /// name, looked up on the PATH.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// The folder of the agent's own login (R3-05); absent = the user's login. A leading `~/` is
+    /// the home directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_dir: Option<PathBuf>,
+    /// Text that replaces the default system prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// The seconds without activity after which a turn is ended, at most 604800; time spent waiting
+    /// for an approval does not count. 0 = no limit.
+    #[schemars(default = "usual::turn_timeout", range(min = 0, max = 604_800))]
+    pub turn_timeout_seconds: f64,
+    /// Who decides what its tools may do.
+    #[schemars(default = "usual::permissions", schema_with = "schema::permissions")]
+    pub permissions: Permissions,
+    /// Which people may prompt it; absent = members, for an agent in a terminal only owners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<PromptBy>,
+    /// The tools that may run under `permissions: allowlist`.
+    #[schemars(default = "usual::allowed_tools")]
+    pub allowed_tools: Vec<String>,
+    /// MCP servers that it may use, by their keys (R2-34).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    pub mcp_servers: BTreeMap<String, McpServerConfig>,
+    /// A file with more of them, in JSON or YAML. A leading `~/` is the home directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp_servers_file: Option<PathBuf>,
+    /// Who posts its answers on IRC.
+    #[schemars(default = "usual::reply")]
+    pub reply: ReplyMode,
+    /// What the room reads during a turn.
+    #[schemars(default = "usual::progress")]
+    pub progress: Progress,
+    /// What happens to a mention while it works.
+    #[schemars(default = "usual::busy")]
+    pub mention_when_busy: MentionWhenBusy,
+    /// How its backend is restarted after a crash.
+    #[schemars(default = "usual::on_crash")]
+    pub on_crash: OnCrash,
+    /// Who makes the conversation fit the model's context (C13).
+    #[schemars(default = "usual::compaction")]
+    pub compaction: Compaction,
+    /// How full the context may become under `compaction: harness` (R2-09). Up to 1: a part of the
+    /// model's context, or 150000 tokens if its size is unknown. Above 1: tokens. 0: never shorten
+    /// it beforehand.
+    #[schemars(default = "usual::watermark", range(min = 0, max = 100_000_000))]
+    pub compact_watermark: f64,
+    /// The number of attempts at a message, 1 to 100; after the last one it is a dead letter.
+    #[schemars(default = "usual::max_attempts")]
+    pub max_attempts: u32,
+    /// A lower limit than the installation's `turns_per_cause`, for this agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns_per_cause: Option<u32>,
+    /// The model's address, where the backend lets it be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The environment variable that holds the model's key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// Variables added to the backend's environment.
+    #[schemars(default)]
+    pub env: BTreeMap<String, String>,
+    /// How its program runs (C4).
+    #[schemars(default = "usual::process")]
+    pub process: Process,
+    /// The first prompt of an empty session, in a turn of its own (R0-07). Without one, a Codex agent
+    /// with a Gas Town role is prompted to run `gt prime` (R3-15).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_prompt: Option<String>,
+    /// The operator's pronouns: what `{operator_pronouns}` in the system prompt becomes (R2-15).
+    #[schemars(default = "usual::pronouns")]
+    pub operator_pronouns: String,
+    /// Its names for Gas Town's tools, which read them from the environment (R3-09).
+    #[schemars(default)]
+    pub gastown: Gastown,
+    /// The program to run on its events, instead of the file's `hooks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Hooks>,
+    /// Whether the agent runs.
+    #[schemars(default = "usual::enabled")]
+    pub enabled: bool,
+    /// Fields that are passed to the backend; also the place for one whose name resembles ours.
+    #[schemars(default)]
+    pub extra: BTreeMap<String, serde_json::Value>,
+}
+
+impl AgentConfig {
+    /// Returns whether it surely works in a terminal, where nothing asks before tools run. A
+    /// backend of `runtimes.json` may do so too.
+    #[must_use]
+    pub fn is_in_terminal(&self) -> bool {
+        let named = self.agent.as_ref().is_some_and(|it| it.as_str() == Backend::TERMINAL);
+        named || self.process == Process::Tmux
+    }
+
+    /// Returns an agent with every default.
+    #[must_use]
+    pub fn new(nick: AgentName, directory: PathBuf) -> Self {
+        Self {
+            nick,
+            agent: None,
+            directory,
+            channels: usual::channels(),
+            model: None,
+            thinking: Thinking::Usual,
+            tags: Vec::new(),
+            acp_command: usual::acp_command(),
+            command: None,
+            account_dir: None,
+            system_prompt: None,
+            turn_timeout_seconds: usual::turn_timeout(),
+            permissions: usual::permissions(),
+            prompt: None,
+            allowed_tools: usual::allowed_tools(),
+            mcp_servers: BTreeMap::new(),
+            mcp_servers_file: None,
+            reply: usual::reply(),
+            progress: usual::progress(),
+            mention_when_busy: usual::busy(),
+            on_crash: usual::on_crash(),
+            compaction: usual::compaction(),
+            compact_watermark: usual::watermark(),
+            max_attempts: usual::max_attempts(),
+            turns_per_cause: None,
+            base_url: None,
+            api_key_env: None,
+            env: BTreeMap::new(),
+            process: usual::process(),
+            initial_prompt: None,
+            operator_pronouns: usual::pronouns(),
+            gastown: Gastown::default(),
+            hooks: None,
+            enabled: usual::enabled(),
+            extra: BTreeMap::new(),
+        }
+    }
+}
 
 /// The keys of an agent that mean something to us; all others pass through.
 pub(super) const KEYS: &[&str] = &[

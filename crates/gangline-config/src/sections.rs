@@ -1,17 +1,212 @@
 //! The top of the file: every section but the agents, and what holds between them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
+
+use gangline_core::{
+    hook::WebhookEvent,
+    name::{AgentName, ChannelName},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
-    Config, ConfigError, Environment, Http, MAX_CONFIG_BYTES, Mcp, Names, Network, Sasl,
-    Supervisor, Webhooks, agent, backend,
+    AgentConfig, Backend, ConfigError, Environment, Hooks, MAX_CONFIG_BYTES, Names, Server,
+    ServerKey, Warning, agent, backend,
     error::{Place, Problem},
-    hooks,
+    hooks, join_address,
     node::{Node, load},
     reader::{Keys, Reader, Section},
+    schema,
     server::server,
+    usual,
     value::{self, TURNS_PER_CAUSE_MAX, host, is_blank, set, thinking, url},
 };
+
+/// The whole of `agents.yaml` (R0-61, R1-43).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Gangline: agents.yaml", deny_unknown_fields, default)]
+pub struct Config {
+    /// The IRC server that the agents join.
+    pub server: Server,
+    /// The watcher of the agents' turns.
+    pub supervisor: Supervisor,
+    /// Where alerts go.
+    pub webhooks: Webhooks,
+    /// Lines kept readable per channel, 1 to 100000 (R1-27).
+    pub buffer_size: usize,
+    /// How many turns may follow from one message of a person, over all agents, 1 to 100000. What
+    /// goes beyond is held until an owner releases it.
+    pub turns_per_cause: u32,
+    /// How the IRC network is had.
+    pub network: Network,
+    /// The HTTP interface.
+    pub http: Http,
+    /// How the daemon's own tools are offered.
+    pub mcp: Mcp,
+    /// What is run when something happens to an agent; an agent's own `hooks` replace these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Hooks>,
+    /// The state folder. A leading `~/` is the home directory; `--state` and the environment win.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<PathBuf>,
+    /// The agents, in the order of the file; no nick twice.
+    pub agents: Vec<AgentConfig>,
+    /// What is allowed but probably not meant. Not part of the file.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            server: Server::default(),
+            supervisor: Supervisor::default(),
+            webhooks: Webhooks::default(),
+            buffer_size: 500,
+            turns_per_cause: usual::turns_per_cause(),
+            network: Network::default(),
+            http: Http::default(),
+            mcp: Mcp::default(),
+            hooks: None,
+            state: None,
+            agents: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Returns the agent of that name.
+    #[must_use]
+    pub fn agent(&self, nick: &AgentName) -> Option<&AgentConfig> {
+        self.agents.iter().find(|agent| agent.nick == *nick)
+    }
+}
+
+/// `supervisor`: the watcher of the agents' turns (R0-30 … R0-33).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Supervisor {
+    /// The supervisor's own backend; absent = as for an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Backend>,
+    /// The model it thinks with.
+    pub model: String,
+    /// How much it thinks.
+    pub thinking: String,
+    /// The number of turns that it looks back at.
+    pub window_size: u32,
+    /// The number of turns between two looks.
+    pub eval_interval: u32,
+    /// The number of failed corrections in a row that become an escalation.
+    pub escalation_threshold: u32,
+}
+
+impl Default for Supervisor {
+    fn default() -> Self {
+        Self {
+            agent: None,
+            model: "claude-sonnet-4-6".into(),
+            thinking: "medium".into(),
+            window_size: 20,
+            eval_interval: 5,
+            escalation_threshold: 3,
+        }
+    }
+}
+
+/// `webhooks`: where alerts go (R1-40, R1-43).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Webhooks {
+    /// An HTTP address that alerts are posted to; absent = none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The channel that alerts are posted in; `null` = none.
+    #[schemars(with = "Option<String>")]
+    pub irc_channel: Option<ChannelName>,
+    /// The events that raise an alert.
+    #[schemars(with = "Vec<schema::WebhookEvents>")]
+    pub events: Vec<WebhookEvent>,
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        Self { url: None, irc_channel: "#alerts".parse().ok(), events: WebhookEvent::ALL.to_vec() }
+    }
+}
+
+/// `mcp`: how the daemon's own tools are offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Mcp {
+    /// The key of their server: the model calls them `mcp__<key>__send`.
+    pub server_key: ServerKey,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Self { server_key: ServerKey::Gangline }
+    }
+}
+
+/// `network`: which IRC network the agents use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Network {
+    /// Whether the hub itself is the IRC server; `false` = join the one at `server`.
+    pub embedded: bool,
+    /// How agents log in to a server other than Gangline's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sasl: Option<Sasl>,
+    /// Whether to trust a nick without an account on a server other than Gangline's own. If not,
+    /// such a person is a stranger and starts no turn.
+    pub trust_nicks: bool,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self { embedded: true, sasl: None, trust_nicks: false }
+    }
+}
+
+/// `network.sasl`: a login; the password itself is never in the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Sasl {
+    /// The account; absent = each agent's own nick.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The environment variable that holds the password.
+    pub password_env: String,
+}
+
+/// `http`: the HTTP interface of the hub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Http {
+    /// Whether the hub has one.
+    pub enabled: bool,
+    /// The address it listens on.
+    pub host: String,
+    /// Its TCP port; 0 = any free one.
+    pub port: u16,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self { enabled: true, host: "127.0.0.1".into(), port: 8667 }
+    }
+}
+
+impl Http {
+    /// Returns `host:port`, an IPv6 host in brackets.
+    #[must_use]
+    pub fn address(&self) -> String {
+        join_address(&self.host, self.port)
+    }
+}
 
 pub(super) const TOP: Keys = Keys {
     known: &[

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use gangline_core::word::Word;
+use gangline_core::{hook::WebhookEvent, word::Word};
+use serde::Serialize;
 
 use super::{
     agent, nearest,
