@@ -30,6 +30,7 @@ pub mod nearest;
 
 mod agent;
 mod backend;
+mod declared;
 mod environment;
 mod error;
 mod hooks;
@@ -40,7 +41,6 @@ mod schema;
 mod sections;
 mod server;
 mod thinking;
-mod usual;
 mod value;
 mod words;
 

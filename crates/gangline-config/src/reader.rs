@@ -35,13 +35,25 @@ pub(super) struct Section {
 impl Section {
     /// Takes the value of `key`; an empty one (`key:`) counts as absent.
     pub(super) fn take(&mut self, key: &str) -> Option<Node> {
-        self.take_even_null(key).filter(|node| !matches!(node.value, Value::Null))
+        self.take_if(key, |_| true).filter(|node| !matches!(node.value, Value::Null))
     }
 
-    /// Takes the value of `key`, also when it is `null`.
-    pub(super) fn take_even_null(&mut self, key: &str) -> Option<Node> {
-        let index = self.entries.iter().position(|(name, _)| name.text == key)?;
+    /// Takes the value of `key` if it is `null`.
+    pub(super) fn take_null(&mut self, key: &str) -> Option<Node> {
+        self.take_if(key, |node| matches!(node.value, Value::Null))
+    }
+
+    fn take_if(&mut self, key: &str, wanted: fn(&Node) -> bool) -> Option<Node> {
+        let found = |(name, node): &(Key, Node)| name.text == key && wanted(node);
+        let index = self.entries.iter().position(found)?;
         Some(self.entries.remove(index).1)
+    }
+
+    /// Returns where the value of `key` is, if it has one.
+    pub(super) fn place_of(&self, key: &str) -> Option<Place> {
+        let said =
+            |(name, node): &&(Key, Node)| name.text == key && !matches!(node.value, Value::Null);
+        self.entries.iter().find(said).map(|(_, node)| node.place)
     }
 }
 
@@ -53,7 +65,7 @@ impl<'a> Reader<'a> {
             problems: Vec::new(),
             warnings: Vec::new(),
             names: None,
-            turns_per_cause: super::usual::turns_per_cause(),
+            turns_per_cause: super::value::turns_per_cause(),
             environment: Environment::default(),
         }
     }
@@ -287,6 +299,13 @@ impl<'a> Reader<'a> {
             None => self.fault_help(node.place, unknown, format!("one of {all}")),
         }
         None
+    }
+
+    /// Reads a list of words of a closed set.
+    pub(super) fn words<T: Word>(&mut self, key: &str, node: Node) -> Option<Vec<T>> {
+        let items = self.list(key, node)?;
+        let key = format!("an item of `{key}`");
+        Some(items.iter().filter_map(|item| self.word(&key, item)).collect())
     }
 
     /// Reads a mapping of texts; numbers and booleans count as the text they were written as only

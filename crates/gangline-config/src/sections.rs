@@ -2,78 +2,63 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use super::{
+    AgentConfig, Backend, ConfigError, Environment, Hooks, MAX_CONFIG_BYTES, Names, Server,
+    ServerKey, Warning, agent, backend,
+    declared::{self, Declared, plain, section},
+    error::{Place, Problem},
+    hooks, join_address,
+    node::{Node, load},
+    reader::Reader,
+    schema,
+    value::{self, TURNS_PER_CAUSE_MAX, host, is_blank, path, thinking, url},
+};
 use gangline_core::{
     hook::WebhookEvent,
     name::{AgentName, ChannelName},
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{
-    AgentConfig, Backend, ConfigError, Environment, Hooks, MAX_CONFIG_BYTES, Names, Server,
-    ServerKey, Warning, agent, backend,
-    error::{Place, Problem},
-    hooks, join_address,
-    node::{Node, load},
-    reader::{Keys, Reader, Section},
-    schema,
-    server::server,
-    usual,
-    value::{self, TURNS_PER_CAUSE_MAX, host, is_blank, set, thinking, url},
-};
-
-/// The whole of `agents.yaml` (R0-61, R1-43).
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Gangline: agents.yaml", deny_unknown_fields, default)]
-pub struct Config {
-    /// The IRC server that the agents join.
-    pub server: Server,
-    /// The watcher of the agents' turns.
-    pub supervisor: Supervisor,
-    /// Where alerts go.
-    pub webhooks: Webhooks,
-    /// Lines kept readable per channel, 1 to 100000 (R1-27).
-    pub buffer_size: usize,
-    /// How many turns may follow from one message of a person, over all agents, 1 to 100000. What
-    /// goes beyond is held until an owner releases it.
-    pub turns_per_cause: u32,
-    /// How the IRC network is had.
-    pub network: Network,
-    /// The HTTP interface.
-    pub http: Http,
-    /// How the daemon's own tools are offered.
-    pub mcp: Mcp,
-    /// What is run when something happens to an agent; an agent's own `hooks` replace these.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hooks: Option<Hooks>,
-    /// The state folder. A leading `~/` is the home directory; `--state` and the environment win.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<PathBuf>,
-    /// The agents, in the order of the file; no nick twice.
-    pub agents: Vec<AgentConfig>,
-    /// What is allowed but probably not meant. Not part of the file.
-    #[serde(skip)]
-    #[schemars(skip)]
-    pub warnings: Vec<Warning>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            server: Server::default(),
-            supervisor: Supervisor::default(),
-            webhooks: Webhooks::default(),
-            buffer_size: 500,
-            turns_per_cause: usual::turns_per_cause(),
-            network: Network::default(),
-            http: Http::default(),
-            mcp: Mcp::default(),
-            hooks: None,
-            state: None,
-            agents: Vec::new(),
-            warnings: Vec::new(),
-        }
+section! {
+    /// The whole of `agents.yaml` (R0-61, R1-43).
+    #[schemars(title = "Gangline: agents.yaml", deny_unknown_fields)]
+    pub struct Config() |reader, key, node| {
+        /// The IRC server that the agents join.
+        pub server: Server = Server::default() => plain(reader, key, node),
+        /// The watcher of the agents' turns.
+        pub supervisor: Supervisor = Supervisor::default() => supervisor(reader, key, node),
+        /// Where alerts go.
+        pub webhooks: Webhooks = Webhooks::default() => webhooks(reader, key, node),
+        /// Lines kept readable per channel, 1 to 100000 (R1-27).
+        pub buffer_size: usize = 500 => reader.integer(key, &node, 1..=100_000),
+        /// How many turns may follow from one message of a person, over all agents, 1 to 100000. What
+        /// goes beyond is held until an owner releases it.
+        pub turns_per_cause: u32 = value::turns_per_cause()
+            => reader.integer(key, &node, 1..=TURNS_PER_CAUSE_MAX),
+        /// How the IRC network is had.
+        pub network: Network = Network::default() => network(reader, key, node),
+        /// The HTTP interface.
+        pub http: Http = Http::default() => plain(reader, key, node),
+        /// How the daemon's own tools are offered.
+        pub mcp: Mcp = Mcp::default() => plain(reader, key, node),
+        /// What is run when something happens to an agent; an agent's own `hooks` replace these.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub hooks: Option<Hooks> = None => hooks::hooks(reader, key, node).map(Some),
+        /// The state folder. A leading `~/` is the home directory; `--state` and the environment win.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub state: Option<PathBuf> = None => path(reader, key, &node).map(Some),
+        /// The agents, in the order of the file; no nick twice.
+        pub agents: Vec<AgentConfig> = Vec::new(),
     }
+    beside {
+        /// What is allowed but probably not meant. Not part of the file.
+        #[serde(skip)]
+        #[schemars(skip)]
+        pub warnings: Vec<Warning> = Vec::new(),
+    }
+    ignored: [
+        "telemetry", "presence", "attention", "poll_interval", "sleep_start", "sleep_end",
+        "system_bots", "links", "webhook_port", "data_dir",
+    ]
 }
 
 impl Config {
@@ -84,119 +69,96 @@ impl Config {
     }
 }
 
-/// `supervisor`: the watcher of the agents' turns (R0-30 … R0-33).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, default)]
-pub struct Supervisor {
-    /// The supervisor's own backend; absent = as for an agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent: Option<Backend>,
-    /// The model it thinks with.
-    pub model: String,
-    /// How much it thinks.
-    pub thinking: String,
-    /// The number of turns that it looks back at.
-    pub window_size: u32,
-    /// The number of turns between two looks.
-    pub eval_interval: u32,
-    /// The number of failed corrections in a row that become an escalation.
-    pub escalation_threshold: u32,
+section! {
+    /// `supervisor`: the watcher of the agents' turns (R0-30 … R0-33).
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct Supervisor() |reader, key, node| {
+        /// The supervisor's own backend; absent = as for an agent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub agent: Option<Backend> = None => backend::read(reader, &node).map(Some),
+        /// The model it thinks with.
+        pub model: String = "claude-sonnet-4-6".into() => reader.text(key, &node),
+        /// How much it thinks.
+        pub thinking: String = "medium".into() => thinking(reader, &node),
+        /// The number of turns that it looks back at.
+        pub window_size: u32 = 20 => reader.integer(key, &node, 1..=1000),
+        /// The number of turns between two looks.
+        pub eval_interval: u32 = 5 => reader.integer(key, &node, 1..=1000),
+        /// The number of failed corrections in a row that become an escalation.
+        pub escalation_threshold: u32 = 3 => reader.integer(key, &node, 1..=100),
+    }
+    ignored: ["prompt_override"]
 }
 
-impl Default for Supervisor {
-    fn default() -> Self {
-        Self {
-            agent: None,
-            model: "claude-sonnet-4-6".into(),
-            thinking: "medium".into(),
-            window_size: 20,
-            eval_interval: 5,
-            escalation_threshold: 3,
-        }
+section! {
+    /// `webhooks`: where alerts go (R1-40, R1-43).
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct Webhooks() |reader, key, node| {
+        /// An HTTP address that alerts are posted to; absent = none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub url: Option<String> = None => url(reader, key, &node).map(Some),
+        /// The channel that alerts are posted in; `null` = none.
+        #[schemars(with = "Option<String>")]
+        pub irc_channel: Option<ChannelName> = "#alerts".parse().ok()
+            => reader.parsed(key, &node).map(Some),
+        /// The events that raise an alert.
+        #[schemars(with = "Vec<schema::WebhookEvents>")]
+        pub events: Vec<WebhookEvent> = WebhookEvent::ALL.to_vec() => reader.words(key, node),
     }
 }
 
-/// `webhooks`: where alerts go (R1-40, R1-43).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, default)]
-pub struct Webhooks {
-    /// An HTTP address that alerts are posted to; absent = none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// The channel that alerts are posted in; `null` = none.
-    #[schemars(with = "Option<String>")]
-    pub irc_channel: Option<ChannelName>,
-    /// The events that raise an alert.
-    #[schemars(with = "Vec<schema::WebhookEvents>")]
-    pub events: Vec<WebhookEvent>,
-}
-
-impl Default for Webhooks {
-    fn default() -> Self {
-        Self { url: None, irc_channel: "#alerts".parse().ok(), events: WebhookEvent::ALL.to_vec() }
+section! {
+    /// `mcp`: how the daemon's own tools are offered.
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct Mcp() |reader, key, node| {
+        /// The key of their server: the model calls them `mcp__<key>__send`.
+        pub server_key: ServerKey = ServerKey::Gangline => reader.word(key, &node),
     }
 }
 
-/// `mcp`: how the daemon's own tools are offered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, default)]
-pub struct Mcp {
-    /// The key of their server: the model calls them `mcp__<key>__send`.
-    pub server_key: ServerKey,
-}
-
-impl Default for Mcp {
-    fn default() -> Self {
-        Self { server_key: ServerKey::Gangline }
+section! {
+    /// `network`: which IRC network the agents use.
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct Network() |reader, key, node| {
+        /// Whether the hub itself is the IRC server; `false` = join the one at `server`.
+        pub embedded: bool = true => reader.boolean(key, &node),
+        /// How agents log in to a server other than Gangline's own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub sasl: Option<Sasl> = None => sasl(reader, key, node).map(Some),
+        /// Whether to trust a nick without an account on a server other than Gangline's own. If not,
+        /// such a person is a stranger and starts no turn.
+        pub trust_nicks: bool = false => reader.boolean(key, &node),
     }
 }
 
-/// `network`: which IRC network the agents use.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, default)]
-pub struct Network {
-    /// Whether the hub itself is the IRC server; `false` = join the one at `server`.
-    pub embedded: bool,
-    /// How agents log in to a server other than Gangline's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sasl: Option<Sasl>,
-    /// Whether to trust a nick without an account on a server other than Gangline's own. If not,
-    /// such a person is a stranger and starts no turn.
-    pub trust_nicks: bool,
-}
-
-impl Default for Network {
-    fn default() -> Self {
-        Self { embedded: true, sasl: None, trust_nicks: false }
+section! {
+    /// `network.sasl`: a login; the password itself is never in the file.
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct Sasl(password_env: String = String::new()) |reader, key, node| {
+        /// The account; absent = each agent's own nick.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub account: Option<String> = None => reader.text(key, &node).map(Some),
+        /// The environment variable that holds the password.
+        pub password_env: String = password_env => value::variable(reader, key, &node),
     }
 }
 
-/// `network.sasl`: a login; the password itself is never in the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct Sasl {
-    /// The account; absent = each agent's own nick.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub account: Option<String>,
-    /// The environment variable that holds the password.
-    pub password_env: String,
-}
-
-/// `http`: the HTTP interface of the hub.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, default)]
-pub struct Http {
-    /// Whether the hub has one.
-    pub enabled: bool,
-    /// The address it listens on.
-    pub host: String,
-    /// Its TCP port; 0 = any free one.
-    pub port: u16,
-}
-
-impl Default for Http {
-    fn default() -> Self {
-        Self { enabled: true, host: "127.0.0.1".into(), port: 8667 }
+section! {
+    /// `http`: the HTTP interface of the hub.
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct Http() |reader, key, node| {
+        /// Whether the hub has one.
+        pub enabled: bool = true => reader.boolean(key, &node),
+        /// The address it listens on.
+        pub host: String = "127.0.0.1".into() => host(reader, &node),
+        /// Its TCP port; 0 = any free one.
+        pub port: u16 = 8667 => reader.integer(key, &node, 0..=65535),
     }
 }
 
@@ -207,43 +169,6 @@ impl Http {
         join_address(&self.host, self.port)
     }
 }
-
-pub(super) const TOP: Keys = Keys {
-    known: &[
-        "server",
-        "supervisor",
-        "webhooks",
-        "buffer_size",
-        "turns_per_cause",
-        "network",
-        "http",
-        "mcp",
-        "hooks",
-        "state",
-        "agents",
-    ],
-    ignored: &[
-        "telemetry",
-        "presence",
-        "attention",
-        "poll_interval",
-        "sleep_start",
-        "sleep_end",
-        "system_bots",
-        "links",
-        "webhook_port",
-        "data_dir",
-    ],
-};
-pub(super) const SUPERVISOR: Keys = Keys {
-    known: &["agent", "model", "thinking", "window_size", "eval_interval", "escalation_threshold"],
-    ignored: &["prompt_override"],
-};
-pub(super) const WEBHOOKS: Keys = Keys { known: &["url", "irc_channel", "events"], ignored: &[] };
-pub(super) const NETWORK: Keys = Keys { known: &["embedded", "sasl", "trust_nicks"], ignored: &[] };
-pub(super) const SASL: Keys = Keys { known: &["account", "password_env"], ignored: &[] };
-pub(super) const HTTP: Keys = Keys { known: &["enabled", "host", "port"], ignored: &[] };
-pub(super) const MCP: Keys = Keys { known: &["server_key"], ignored: &[] };
 
 /// Reads the whole text.
 pub(super) fn read(
@@ -285,30 +210,9 @@ pub(super) fn empty() -> Problem {
 
 pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
     let mut top = reader.section("the file", root)?;
-    let mut config = Config {
-        server: part(reader, &mut top, "server", server),
-        supervisor: part(reader, &mut top, "supervisor", supervisor),
-        webhooks: part(reader, &mut top, "webhooks", webhooks),
-        network: part(reader, &mut top, "network", network),
-        http: part(reader, &mut top, "http", http),
-        mcp: part(reader, &mut top, "mcp", mcp),
-        ..Config::default()
-    };
-    if let Some(node) = top.take("hooks") {
-        let section = reader.section("hooks", node);
-        config.hooks = section.and_then(|section| hooks::hooks(reader, section));
-    }
-    if let Some(node) = top.take("buffer_size") {
-        set(&mut config.buffer_size, reader.integer("buffer_size", &node, 1..=100_000));
-    }
-    if let Some(node) = top.take("turns_per_cause") {
-        let read = reader.integer("turns_per_cause", &node, 1..=TURNS_PER_CAUSE_MAX);
-        set(&mut config.turns_per_cause, read);
-        reader.turns_per_cause = config.turns_per_cause;
-    }
-    if let Some(node) = top.take("state") {
-        config.state = reader.text("state", &node).map(Into::into);
-    }
+    let mut config = Config::default();
+    config.take(reader, &mut top);
+    reader.turns_per_cause = config.turns_per_cause;
     let at = top.place;
     match top.take("agents").map(|node| reader.list("agents", node)) {
         // An empty list is written on purpose.
@@ -316,7 +220,7 @@ pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
         Some(None) => {}
         None => reader.warn(at, "no agents are configured", None),
     }
-    reader.nothing_else("", top, &TOP);
+    reader.nothing_else("", top, &Config::KEYS);
     Some(config)
 }
 
@@ -338,126 +242,46 @@ fn agents(reader: &mut Reader<'_>, items: Vec<Node>, server: &str) -> Vec<super:
     agents
 }
 
-/// Reads one section, or gives its default.
-fn part<T: Default>(
-    reader: &mut Reader<'_>,
-    top: &mut Section,
-    name: &str,
-    read: fn(&mut Reader<'_>, Section) -> T,
-) -> T {
-    match top.take(name).and_then(|node| reader.section(name, node)) {
-        Some(section) => read(reader, section),
-        None => T::default(),
-    }
-}
-
-fn supervisor(reader: &mut Reader<'_>, mut section: Section) -> Supervisor {
-    let mut supervisor = Supervisor::default();
-    if let Some(node) = section.take("agent") {
-        supervisor.agent = backend::read(reader, &node);
-        if let Some(backend) = &supervisor.agent
-            && let Some((message, help)) = backend::unknown(reader, backend, None)
-        {
-            reader.fault_help(node.place, message, help);
-        }
-    }
-    if let Some(node) = section.take("model") {
-        set(&mut supervisor.model, reader.text("model", &node));
-    }
-    if let Some(node) = section.take("thinking") {
-        set(&mut supervisor.thinking, thinking(reader, &node));
-    }
-    for (key, field, most) in [
-        ("window_size", &mut supervisor.window_size, 1000),
-        ("eval_interval", &mut supervisor.eval_interval, 1000),
-        ("escalation_threshold", &mut supervisor.escalation_threshold, 100),
-    ] {
-        if let Some(node) = section.take(key) {
-            set(field, reader.integer(key, &node, 1..=most));
-        }
-    }
-    reader.nothing_else("supervisor", section, &SUPERVISOR);
-    supervisor
-}
-
-fn webhooks(reader: &mut Reader<'_>, mut section: Section) -> Webhooks {
-    let mut webhooks = Webhooks::default();
-    if let Some(node) = section.take("url") {
-        webhooks.url = url(reader, "url", &node);
-    }
-    if let Some(node) = section.take_even_null("irc_channel") {
-        let channel = match node.value {
-            super::node::Value::Null => None,
-            _ => reader.parsed("irc_channel", &node),
-        };
-        webhooks.irc_channel = channel;
-    }
-    if let Some(node) = section.take("events")
-        && let Some(items) = reader.list("events", node)
+fn supervisor(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Supervisor> {
+    let section = reader.section(key, node)?;
+    let said = section.place_of("agent");
+    let supervisor: Supervisor = declared::read(reader, key, section)?;
+    if let (Some(place), Some(backend)) = (said, &supervisor.agent)
+        && let Some((message, help)) = backend::unknown(reader, backend, None)
     {
-        webhooks.events =
-            items.iter().filter_map(|item| reader.word("an item of `events`", item)).collect();
+        reader.fault_help(place, message, help);
     }
-    reader.nothing_else("webhooks", section, &WEBHOOKS);
-    webhooks
+    Some(supervisor)
 }
 
-fn network(reader: &mut Reader<'_>, mut section: Section) -> Network {
-    let mut network = Network::default();
-    if let Some(node) = section.take("embedded") {
-        set(&mut network.embedded, reader.boolean("embedded", &node));
+fn webhooks(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Webhooks> {
+    let mut section = reader.section(key, node)?;
+    let silent = section.take_null("irc_channel").is_some();
+    let mut webhooks: Webhooks = declared::read(reader, key, section)?;
+    if silent {
+        webhooks.irc_channel = None;
     }
-    if let Some(node) = section.take("trust_nicks") {
-        set(&mut network.trust_nicks, reader.boolean("trust_nicks", &node));
-    }
-    if let Some(node) = section.take("sasl") {
-        let place = node.place;
-        network.sasl = reader.section("sasl", node).and_then(|section| sasl(reader, section));
-        if network.embedded {
-            reader.warn(
-                place,
-                "`network.sasl` is for a server that is not ours",
-                Some("agents log in to the embedded server by themselves".into()),
-            );
-        }
-    }
-    reader.nothing_else("network", section, &NETWORK);
-    network
+    Some(webhooks)
 }
 
-fn sasl(reader: &mut Reader<'_>, mut section: Section) -> Option<Sasl> {
-    let account = section.take("account").and_then(|node| reader.text("account", &node));
-    let variable = section.take("password_env");
-    let place = section.place;
-    reader.nothing_else("network.sasl", section, &SASL);
-    let Some(node) = variable else {
-        reader.fault(place, "`network.sasl` needs `password_env`");
-        return None;
-    };
-    let password_env = value::variable(reader, "password_env", &node)?;
-    Some(Sasl { account, password_env })
+fn network(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Network> {
+    let section = reader.section(key, node)?;
+    let login = section.place_of("sasl");
+    let network: Network = declared::read(reader, key, section)?;
+    if let Some(place) = login.filter(|_| network.embedded) {
+        reader.warn(
+            place,
+            "`network.sasl` is for a server that is not ours",
+            Some("agents log in to the embedded server by themselves".into()),
+        );
+    }
+    Some(network)
 }
 
-fn http(reader: &mut Reader<'_>, mut section: Section) -> Http {
-    let mut http = Http::default();
-    if let Some(node) = section.take("enabled") {
-        set(&mut http.enabled, reader.boolean("enabled", &node));
+fn sasl(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Sasl> {
+    let section = reader.section(key, node)?;
+    if section.place_of("password_env").is_none() {
+        reader.fault(section.place, "`network.sasl` needs `password_env`");
     }
-    if let Some(node) = section.take("host") {
-        set(&mut http.host, host(reader, &node));
-    }
-    if let Some(node) = section.take("port") {
-        set(&mut http.port, reader.integer("port", &node, 0..=65535));
-    }
-    reader.nothing_else("http", section, &HTTP);
-    http
-}
-
-fn mcp(reader: &mut Reader<'_>, mut section: Section) -> Mcp {
-    let mut mcp = Mcp::default();
-    if let Some(node) = section.take("server_key") {
-        set(&mut mcp.server_key, reader.word("server_key", &node));
-    }
-    reader.nothing_else("mcp", section, &MCP);
-    mcp
+    declared::read(reader, "network.sasl", section)
 }

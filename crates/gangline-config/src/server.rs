@@ -11,11 +11,12 @@ use serde::Serialize;
 
 use super::{
     Guests,
+    declared::{Declared, section},
     error::shown,
     join_address,
     node::{Node, Value},
-    reader::{Keys, Reader, Section},
-    value::{host, set},
+    reader::Reader,
+    value::host,
 };
 
 #[cfg(test)]
@@ -24,40 +25,25 @@ mod tests;
 /// The longest key of a room, in bytes.
 const KEY_MAX: usize = 64;
 
-pub(super) const SERVER: Keys = Keys {
-    known: &["name", "host", "port", "guests", "rooms"],
-    ignored: &["links", "archived", "archived_at", "archived_reason"],
-};
-pub(super) const ROOM: Keys = Keys { known: &["key", "invite_only"], ignored: &[] };
-
-/// `server`: the IRC server that the agents join (R0-61).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, default)]
-pub struct Server {
-    /// The server's name, which every agent's nick begins with.
-    pub name: String,
-    /// Host name or address.
-    pub host: String,
-    /// TCP port, 1 to 65535.
-    pub port: u16,
-    /// What other users of this machine may do without an account, on the embedded server.
-    pub guests: Guests,
-    /// Rooms of the embedded server that are not for everybody.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(with = "BTreeMap<String, Room>")]
-    pub rooms: BTreeMap<ChannelName, Room>,
-}
-
-impl Default for Server {
-    fn default() -> Self {
-        Self {
-            name: "spark".into(),
-            host: "localhost".into(),
-            port: 6667,
-            guests: Guests::No,
-            rooms: BTreeMap::new(),
-        }
+section! {
+    /// `server`: the IRC server that the agents join (R0-61).
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct Server() |reader, key, node| {
+        /// The server's name, which every agent's nick begins with.
+        pub name: String = "spark".into() => name(reader, key, &node),
+        /// Host name or address.
+        pub host: String = "localhost".into() => host(reader, &node),
+        /// TCP port, 1 to 65535.
+        pub port: u16 = 6667 => reader.integer(key, &node, 1..=65535),
+        /// What other users of this machine may do without an account, on the embedded server.
+        pub guests: Guests = Guests::No => guests(reader, &node),
+        /// Rooms of the embedded server that are not for everybody.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        #[schemars(with = "BTreeMap<String, Room>")]
+        pub rooms: BTreeMap<ChannelName, Room> = BTreeMap::new() => rooms(reader, key, node),
     }
+    ignored: ["links", "archived", "archived_at", "archived_reason"]
 }
 
 impl Server {
@@ -68,16 +54,18 @@ impl Server {
     }
 }
 
-/// One room of `server.rooms`. Its agents and the owner always get in.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, default)]
-pub struct Room {
-    /// What a client must give to join: `/join #ops KEY`. At most 64 bytes, without spaces, commas
-    /// and colons.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<RoomKey>,
-    /// Whether others need an owner's invitation.
-    pub invite_only: bool,
+section! {
+    /// One room of `server.rooms`. Its agents and the owner always get in.
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct Room() |reader, key, node| {
+        /// What a client must give to join: `/join #ops KEY`. At most 64 bytes, without spaces, commas
+        /// and colons.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub key: Option<RoomKey> = None,
+        /// Whether others need an owner's invitation.
+        pub invite_only: bool = false,
+    }
 }
 
 /// A room's key; never shown.
@@ -98,41 +86,20 @@ impl fmt::Debug for RoomKey {
     }
 }
 
-/// Reads the section.
-pub(super) fn server(reader: &mut Reader<'_>, mut section: Section) -> Server {
-    let mut server = Server::default();
-    if let Some(node) = section.take("name")
-        && let Some(name) = reader.text("name", &node)
-    {
-        let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
-        if name.len() > 32
-            || !name.bytes().all(legal)
-            || !name.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
-        {
-            let shown = shown(&name);
-            let message = format!(
-                "`{shown}` is not a server name: write a-z, 0-9, - and _, a letter first, \
-                 at most 32 bytes"
-            );
-            reader.fault(node.place, message);
-        } else {
-            server.name = name;
-        }
+/// Reads the server's name.
+fn name(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
+    let name = reader.text(key, node)?;
+    let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
+    let begins = name.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
+    if begins && name.len() <= 32 && name.bytes().all(legal) {
+        return Some(name);
     }
-    if let Some(node) = section.take("host") {
-        set(&mut server.host, host(reader, &node));
-    }
-    if let Some(node) = section.take("port") {
-        set(&mut server.port, reader.integer("port", &node, 1..=65535));
-    }
-    if let Some(node) = section.take("guests") {
-        set(&mut server.guests, guests(reader, &node));
-    }
-    if let Some(node) = section.take("rooms") {
-        server.rooms = rooms(reader, node);
-    }
-    reader.nothing_else("server", section, &SERVER);
-    server
+    let shown = shown(&name);
+    let message = format!(
+        "`{shown}` is not a server name: write a-z, 0-9, - and _, a letter first, at most 32 bytes"
+    );
+    reader.fault(node.place, message);
+    None
 }
 
 /// Reads `guests`; `no` without quotes is `false` to some writers of YAML.
@@ -144,9 +111,9 @@ fn guests(reader: &mut Reader<'_>, node: &Node) -> Option<Guests> {
 }
 
 /// Reads `rooms`.
-fn rooms(reader: &mut Reader<'_>, node: Node) -> BTreeMap<ChannelName, Room> {
+fn rooms(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<BTreeMap<ChannelName, Room>> {
+    let section = reader.section(key, node)?;
     let mut rooms = BTreeMap::new();
-    let Some(section) = reader.section("rooms", node) else { return rooms };
     for (name, node) in section.entries {
         let channel = match name.text.parse::<ChannelName>() {
             Ok(channel) => channel,
@@ -164,7 +131,7 @@ fn rooms(reader: &mut Reader<'_>, node: Node) -> BTreeMap<ChannelName, Room> {
             rooms.insert(channel, room);
         }
     }
-    rooms
+    Some(rooms)
 }
 
 fn room(reader: &mut Reader<'_>, channel: &ChannelName, node: Node) -> Option<Room> {
@@ -188,7 +155,7 @@ fn room(reader: &mut Reader<'_>, channel: &ChannelName, node: Node) -> Option<Ro
             },
             other => {
                 let message = format!("unknown key `{}` of the room {channel}", shown(other));
-                let help = format!("the keys are {}", ROOM.known.join(", "));
+                let help = format!("the keys are {}", Room::KEYS.known.join(", "));
                 reader.secret_value_fault(name.place, &message, &help);
             }
         }

@@ -5,14 +5,7 @@ use std::collections::BTreeSet;
 use gangline_core::{hook::WebhookEvent, word::Word};
 use serde::Serialize;
 
-use super::{
-    agent, nearest,
-    reader::Keys,
-    schema,
-    sections::{HTTP, MCP, NETWORK, SASL, SUPERVISOR, TOP, WEBHOOKS},
-    server::{ROOM, SERVER},
-    *,
-};
+use super::{declared::Declared, nearest, reader::Keys, *};
 
 #[test]
 fn the_distance_counts_each_kind_of_edit_once() {
@@ -38,29 +31,31 @@ fn the_nearest_word_is_none_when_all_are_far() {
     assert_eq!(nearest::nearest(&"a".repeat(100_000), ["claude"], 2), None);
 }
 
-fn property_names(schema: &serde_json::Value) -> BTreeSet<&str> {
-    schema["properties"].as_object().unwrap().keys().map(String::as_str).collect()
-}
-
-/// The reader's key tables and the types (hence the schema) say the same.
+/// The keys that the reader knows and those of the schema, which go by the wire's names, are the same.
 #[test]
 fn every_key_that_is_read_is_in_the_schema_and_no_other() {
+    fn check<T: Declared>(schema: &serde_json::Value) {
+        let properties = schema["properties"].as_object().unwrap();
+        let properties: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+        let known = T::KEYS.known.iter().copied().collect();
+        assert_eq!(properties, known, "{}", std::any::type_name::<T>());
+        let Keys { known, ignored } = T::KEYS;
+        assert!(ignored.iter().all(|key| !known.contains(key)), "{ignored:?}");
+    }
     let schema = schema();
-    let check = |name: &str, keys: &Keys| {
-        let known: BTreeSet<&str> = keys.known.iter().copied().collect();
-        assert_eq!(property_names(&schema["$defs"][name]), known, "{name}");
-    };
-    check("Server", &SERVER);
-    check("Supervisor", &SUPERVISOR);
-    check("Webhooks", &WEBHOOKS);
-    check("Network", &NETWORK);
-    check("Sasl", &SASL);
-    check("Http", &HTTP);
-    check("Mcp", &MCP);
-    check("Room", &ROOM);
-    assert_eq!(property_names(&schema), TOP.known.iter().copied().collect());
-    let agent_keys: BTreeSet<&str> = agent::KEYS.iter().copied().collect();
-    assert_eq!(property_names(&schema["$defs"]["AgentConfig"]), agent_keys);
+    let part = |name: &str| &schema["$defs"][name];
+    check::<Config>(&schema);
+    check::<AgentConfig>(part("AgentConfig"));
+    check::<Server>(part("Server"));
+    check::<Room>(part("Room"));
+    check::<Supervisor>(part("Supervisor"));
+    check::<Webhooks>(part("Webhooks"));
+    check::<Network>(part("Network"));
+    check::<Sasl>(part("Sasl"));
+    check::<Http>(part("Http"));
+    check::<Mcp>(part("Mcp"));
+    check::<Hooks>(part("Hooks"));
+    check::<Gastown>(part("Gastown"));
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! Values that several sections have, and what is true of them everywhere.
 
+use std::path::PathBuf;
+
+use gangline_core::cause;
+
 use super::{
     error::shown,
     node::{Node, Value},
@@ -10,6 +14,11 @@ use super::{
 pub(super) const TURNS_PER_CAUSE_MAX: i128 = 100_000;
 /// No context holds more tokens.
 pub(super) const WATERMARK_MAX: u32 = 100_000_000;
+
+/// Returns how many turns one root cause may have where the file says nothing.
+pub(super) fn turns_per_cause() -> u32 {
+    u32::try_from(cause::TURNS_PER_CAUSE).unwrap_or(u32::MAX)
+}
 
 /// Replaces the default by what was read, if it could be read.
 pub(super) fn set<T>(field: &mut T, read: Option<T>) {
@@ -24,6 +33,11 @@ pub(super) fn is_blank(text: &str) -> bool {
     text.lines()
         .map(str::trim)
         .all(|line| line.is_empty() || line.starts_with('#') || line == "---")
+}
+
+/// Reads a path. What it is relative to is known later.
+pub(super) fn path(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<PathBuf> {
+    reader.text(key, node).map(Into::into)
 }
 
 /// Reads the name or address of a host.

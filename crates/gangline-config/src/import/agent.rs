@@ -4,8 +4,9 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{
     super::{
-        Backend,
-        agent::{KEYS, edits},
+        AgentConfig, Backend,
+        agent::edits,
+        declared::Declared,
         error::{Place, shown},
         nearest::nearest,
         node::{Key, Node, Value},
@@ -321,8 +322,9 @@ fn archive(
 fn rest(draft: &mut Draft<'_>, section: Section, nick: &str, entries: &mut Vec<(Key, Node)>) {
     let mut aside = Vec::new();
     let place = section.place;
+    let keys = AgentConfig::KEYS.known;
     for (at, node) in section.entries {
-        let known = KEYS.contains(&at.text.as_str());
+        let known = keys.contains(&at.text.as_str());
         let empty = match &node.value {
             Value::Null => true,
             Value::Text(text) => text.trim().is_empty(),
@@ -346,7 +348,7 @@ fn rest(draft: &mut Draft<'_>, section: Section, nick: &str, entries: &mut Vec<(
             continue;
         }
         let node = without_secrets(draft, node, &what);
-        if let Some(near) = nearest(&at.text, KEYS.iter().copied(), edits(&at.text)) {
+        if let Some(near) = nearest(&at.text, keys.iter().copied(), edits(&at.text)) {
             let why =
                 format!("unknown, and similar to `{near}`: passed to the backend under `extra`");
             draft.changed(at.place, &what, &why);

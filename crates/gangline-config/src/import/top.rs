@@ -7,10 +7,11 @@ use gangline_core::hook::WebhookEvent;
 
 use super::{
     super::{
+        Config,
+        declared::Declared,
         error::{Place, shown},
         node::{Key, Node, Value},
         reader::Section,
-        sections::TOP,
     },
     Shape,
     agent::{self, Word},
@@ -90,7 +91,7 @@ fn rest(draft: &mut Draft<'_>, mut root: Section, out: &mut Sections) {
         }
     }
     for (at, node) in root.entries {
-        if TOP.known.contains(&at.text.as_str()) {
+        if Config::KEYS.known.contains(&at.text.as_str()) {
             // What is written outweighs what was derived.
             out.entries.retain(|(known, _)| known.text != at.text);
             out.derived = out.derived.filter(|derived| *derived != at.text);

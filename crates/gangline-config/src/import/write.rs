@@ -6,11 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{
     super::{
-        AgentConfig, Config,
-        agent::{KEYS, edits},
-        nearest::nearest,
-        reader::is_secret,
-        sections::TOP,
+        AgentConfig, Config, agent::edits, declared::Declared, nearest::nearest, reader::is_secret,
     },
     yaml,
 };
@@ -109,7 +105,7 @@ fn sections(document: &Document, out: &mut String) {
             out.push_str(&format!("  {key}:{}\n", yaml::value(value, 2)));
         }
     }
-    for name in TOP.known.iter().filter(|name| **name != "agents") {
+    for name in Config::KEYS.known.iter().filter(|name| **name != "agents") {
         let Some(value) = sections.get(*name) else { continue };
         let default = defaults.get(*name).cloned().unwrap_or(Json::Null);
         section(name, value, &default, out);
@@ -138,7 +134,8 @@ fn section(name: &str, value: &Json, default: &Json, out: &mut String) {
 fn agent(item: &Item, out: &mut String) {
     item.comments.iter().for_each(|line| out.push_str(&format!("  # {line}\n")));
     let mut lead = "  - ";
-    let known = KEYS.iter().filter(|key| !matches!(**key, "permissions" | "extra"));
+    let known =
+        AgentConfig::KEYS.known.iter().filter(|key| !matches!(**key, "permissions" | "extra"));
     let first = ["nick", "agent", "directory", "channels", "permissions"];
     let order = first.iter().chain(known.filter(|key| !first.contains(key)));
     for key in order {
@@ -168,5 +165,7 @@ fn extra(extra: &Map<String, Json>, out: &mut String) {
 fn may_stand(key: &str) -> bool {
     // `<<` would be a merge.
     let plain = key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-    plain && !is_secret(key) && nearest(key, KEYS.iter().copied(), edits(key)).is_none()
+    plain
+        && !is_secret(key)
+        && nearest(key, AgentConfig::KEYS.known.iter().copied(), edits(key)).is_none()
 }

@@ -1,5 +1,15 @@
 use super::*;
 
+/// An entry's two forms have no declaration of their own: the table is compared with the schema.
+#[test]
+fn every_key_of_an_entry_is_in_the_schema_or_another_spelling_of_one() {
+    let schema = schemars::schema_for!(McpServerConfig).to_value();
+    let forms = schema["anyOf"].as_array().unwrap().iter().chain([&schema]);
+    let keys = forms.flat_map(|form| form["properties"].as_object().unwrap().keys());
+    let keys: BTreeSet<&str> = keys.map(String::as_str).chain(["allowedTools"]).collect();
+    assert_eq!(keys, SERVER.known.iter().copied().collect());
+}
+
 fn server(args: &[&str], env: &[(&str, &str)]) -> McpServerConfig {
     let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     McpServerConfig {
