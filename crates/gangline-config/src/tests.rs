@@ -73,3 +73,22 @@ fn every_word_is_spelled_alike_in_the_reader_and_on_the_wire() {
     check::<ServerKey>();
     check::<WebhookEvent>();
 }
+
+#[test]
+fn every_word_is_spelled_alike_in_the_reader_and_in_the_schema() {
+    fn check<T: Word + schemars::JsonSchema>() {
+        let schema = schemars::schema_for!(T).to_value();
+        let words = schema["oneOf"].as_array().unwrap().iter();
+        let words: Vec<&str> = words.map(|word| word["const"].as_str().unwrap()).collect();
+        assert_eq!(words, T::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>());
+    }
+    check::<Guests>();
+    check::<ReplyMode>();
+    check::<MentionWhenBusy>();
+    check::<OnCrash>();
+    check::<Compaction>();
+    check::<Progress>();
+    check::<ServerKey>();
+    check::<Process>();
+    check::<PromptBy>();
+}
