@@ -9,14 +9,16 @@ pub use self::{
         AskData, ChannelsData, ChatLine, HelloData, ModelData, NoData, ReadData, SetDirectoryData,
         SubscribeData, TopicData, WhoData, WhoUser,
     },
-    error::{EncodeError, FrameError, Refused, RequestError, no_such_channel, not_joined},
+    error::{EncodeError, FrameError, RequestError, no_such_channel, not_joined},
     frame::{Frame, Response, Whisper},
-    request::{Command, IfAbsent, Lines, ModelChoice, Request, RequestId, Token},
+    id::RequestId,
+    request::{Command, IfAbsent, Lines, ModelChoice, Refused, Request, Token},
 };
 
 mod data;
 mod error;
 mod frame;
+mod id;
 mod object;
 mod request;
 

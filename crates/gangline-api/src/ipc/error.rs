@@ -2,18 +2,7 @@
 
 use gangline_core::name::{ChannelName, NameError};
 
-use super::{LINE_MAX, request::RequestId};
-
-/// A request that cannot be read, and the id to answer it with.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{error}")]
-pub struct Refused {
-    /// The request's id, as far as it could be read.
-    pub id: Option<RequestId>,
-    /// What is wrong; its text goes into the response.
-    #[source]
-    pub error: RequestError,
-}
+use super::LINE_MAX;
 
 /// Why a request cannot be read. The texts are part of the wire.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     error::{EncodeError, FrameError},
-    request::RequestId,
+    id::RequestId,
 };
 use crate::event::EventRecord;
 

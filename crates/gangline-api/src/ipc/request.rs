@@ -8,68 +8,20 @@ use gangline_core::{
     name::{ChannelName, Target},
 };
 use serde::{
-    Deserialize, Serialize,
+    Serialize,
     ser::{SerializeMap, Serializer},
 };
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::{
-    ASK_SECONDS, ASK_SECONDS_MAX, ID_MAX, LINE_MAX, READ_LIMIT, READ_LIMIT_MAX, TOKEN_MAX,
-    error::{EncodeError, Refused, RequestError},
+    ASK_SECONDS, ASK_SECONDS_MAX, LINE_MAX, READ_LIMIT, READ_LIMIT_MAX, TOKEN_MAX,
+    error::{EncodeError, RequestError},
+    id::RequestId,
     object::Fields,
 };
 
-const ID: &str = "a string of at most 128 bytes, or a number";
 const MODEL: &str = "a model's name, one word, or absent with \"default\": true";
 const TOKEN: &str = "a string of at most 512 bytes";
-
-/// The id by which a client finds the response to its request (R0-54): any text of at most
-/// [`ID_MAX`] bytes, or a number; culture's clients send a UUID. The response carries it as it came.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RequestId(Id);
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Id {
-    Text(String),
-    Number(Number),
-}
-
-impl RequestId {
-    /// Takes a text as an id.
-    ///
-    /// # Errors
-    /// [`RequestError::Field`] when it is over [`ID_MAX`] bytes.
-    pub fn new(text: impl Into<String>) -> Result<Self, RequestError> {
-        let text = text.into();
-        if text.len() > ID_MAX {
-            return Err(RequestError::Field { field: "id", wanted: ID });
-        }
-        Ok(Self(Id::Text(text)))
-    }
-
-    /// Returns the id if it is a text; a number is none.
-    #[must_use]
-    pub fn as_str(&self) -> Option<&str> {
-        match &self.0 {
-            Id::Text(text) => Some(text),
-            Id::Number(_) => None,
-        }
-    }
-
-    /// Takes the value of the field `id`.
-    fn read(value: Value) -> Result<Self, RequestError> {
-        match value {
-            Value::String(text) => Self::new(text),
-            // As long as its digits were in the request, which has a limit of its own.
-            Value::Number(number) => Ok(Self(Id::Number(number))),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                Err(RequestError::Field { field: "id", wanted: ID })
-            }
-        }
-    }
-}
 
 /// What proves who a client is (C21). Its `Debug` form does not show it.
 #[derive(Clone, PartialEq, Eq, Serialize)]
@@ -111,6 +63,17 @@ pub struct Request {
     pub token: Option<Token>,
     /// What is asked.
     pub command: Command,
+}
+
+/// A request that cannot be read, and the id to answer it with.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct Refused {
+    /// The request's id, as far as it could be read.
+    pub id: Option<RequestId>,
+    /// What is wrong; its text goes into the response.
+    #[source]
+    pub error: RequestError,
 }
 
 /// What `irc_send` does about a channel that nobody is in. The field `create`.
