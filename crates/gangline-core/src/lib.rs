@@ -26,6 +26,7 @@ pub mod reading;
 pub mod recovery;
 pub mod redact;
 pub mod reminder;
+pub mod room_words;
 pub mod rule;
 pub mod send_key;
 pub mod shown;
@@ -33,7 +34,6 @@ pub mod split;
 pub mod time;
 pub mod trust;
 pub mod word;
-pub mod words;
 
 pub use id::{ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId};
 pub use message::{MessageState, Origin, Principal, Tier};

@@ -8,8 +8,8 @@ use gangline_core::{
         Resolution, view,
     },
     name::fold,
+    room_words::Asked,
     trust::Action,
-    words::Asked,
 };
 use gangline_irc::client::Line;
 use gangline_os::clock;

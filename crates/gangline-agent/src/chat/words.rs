@@ -8,8 +8,8 @@ use gangline_core::{
     cause,
     model::ModelName,
     name::{ChannelName, fold},
+    room_words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
     trust::{self, Action},
-    words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
 };
 use gangline_irc::client::Line;
 use gangline_os::change_notice;
@@ -59,9 +59,9 @@ impl Chat {
         if let Some(id) = cause::parse_go_on(text) {
             return self.go_on(line, who, id).await;
         }
-        let reading = words::read(text, Asked::Not);
+        let reading = room_words::read(text, Asked::Not);
         let asked = match who.tier {
-            Tier::Owner | Tier::Member => words::read(text, Asked::Lately),
+            Tier::Owner | Tier::Member => room_words::read(text, Asked::Lately),
             Tier::Agent | Tier::Stranger => reading.clone(),
         };
         let reading = if asked == reading {
@@ -189,7 +189,7 @@ impl Chat {
         }
         match word {
             RoomWord::Help => {
-                let lines = words::help(self.deps.agent.short());
+                let lines = room_words::help(self.deps.agent.short());
                 self.answer_lines(line, &lines).await;
             }
             RoomWord::Status => {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use gangline_core::{
     AgentName, Tier, approval,
     mention::{self, Unheard},
+    room_words::{self, Asked, Reading, RoomWord},
     shown,
-    words::{self, Asked, Reading, RoomWord},
 };
 use gangline_irc::server::{
     remarks::{Names, Remarks},
@@ -121,7 +121,7 @@ impl Remarks for AgentRemarks {
 /// Returns whether the line is a word for an agent with a number, such as `yes 5`: nobody else is meant
 /// by that, and no agent hears it without a name.
 fn is_numbered_word(text: &str) -> bool {
-    match words::read(text, Asked::Not) {
+    match room_words::read(text, Asked::Not) {
         Reading::Word(RoomWord::Show(_) | RoomWord::Cancel(_)) => true,
         Reading::Decision(decision) => {
             approval::parse(&decision).is_some_and(|it| it.number.is_some() && it.reason.is_none())

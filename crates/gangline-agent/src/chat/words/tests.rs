@@ -76,7 +76,7 @@ async fn near_misses_are_answered_and_are_no_prompts() {
     let told = room.says(BOB, "#lab", "@ada stpo").await;
     let expect = "#lab bob: I do not know `stpo`; did you mean `@ada stop`, which ends my turn? I have \
                   done nothing.";
-    assert_eq!(told, [expect.to_owned(), format!("#lab {}", words::list())]);
+    assert_eq!(told, [expect.to_owned(), format!("#lab {}", room_words::list())]);
     let told = room.says(BOB, "#lab", "@ada cancle m4").await;
     assert!(told[0].contains("did you mean `@ada cancel m4`?"), "{told:?}");
     let told = room.says(BOB, "oak-ada", "stop please").await;
@@ -93,7 +93,7 @@ async fn near_misses_are_answered_and_are_no_prompts() {
 async fn help_is_answered_where_it_was_asked_for() {
     let mut room = Room::open().await;
     let told = room.says(BOB, "#lab", "@ada help").await;
-    assert_eq!(told.len(), words::help("ada").len());
+    assert_eq!(told.len(), room_words::help("ada").len());
     assert!(told[0].starts_with("#lab bob: Say `@ada` and what"), "{told:?}");
     let private = room.says(BOB, "oak-ada", "help").await;
     assert!(private[0].starts_with("bob Say `@ada` and what"), "{private:?}");
