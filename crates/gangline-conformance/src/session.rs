@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
         let (probe, calls) = Probe::new();
         let mut options = plan::options(subject, plan)?;
         options.tools = Arc::new(probe);
-        let initial = (plan.initial == Initial::Given).then(|| Said::new(plan));
+        let initial = (plan.initial == Initial::Given).then(|| Said::new(plan.tag));
         options.initial_prompt = initial.as_ref().map(|said| Prompt {
             turn: said.turn,
             text: format!("conformance say {}", said.word),
@@ -176,7 +176,7 @@ impl<'a> Session<'a> {
 
     /// Makes a prompt with a word of its own; `rest` follows the word.
     fn prompt_of(&self, verb: &str, before: &str) -> (Said, Prompt) {
-        let said = Said::new(&self.plan);
+        let said = Said::new(self.plan.tag);
         let text = format!("conformance {verb} {before}{}", said.word);
         let uuid = uuid::Uuid::new_v4().to_string();
         let prompt = Prompt { turn: said.turn, text, uuid };

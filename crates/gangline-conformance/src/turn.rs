@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use gangline_core::{Epoch, TurnId};
 
-use super::plan::Plan;
 use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent, TurnResult};
 
 /// Why something does not hold, in one line.
@@ -29,12 +28,12 @@ pub(super) struct Turn {
 
 impl Said {
     /// Takes a number that no prompt of this process has had: words of sessions that are gone
-    /// still stand in files and requests.
-    pub(super) fn new(plan: &Plan) -> Self {
+    /// still stand in files and requests. `tag` is the session's name.
+    pub(super) fn new(tag: &str) -> Self {
         static NEXT: AtomicI64 = AtomicI64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let turn = TurnId { epoch: Epoch(1), number };
-        Self { turn, word: format!("{}-{number}-x", plan.tag) }
+        Self { turn, word: format!("{tag}-{number}-x") }
     }
 }
 
