@@ -12,11 +12,8 @@ mod skills;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use self::files::{Gathered, Origin};
-use crate::tool::Tool;
-use crate::tools;
 
 pub use self::skills::Skill;
 
@@ -83,12 +80,6 @@ impl Instructions {
             let _ = write!(text, "\n- {}: {}", skill.name, skill.description);
         }
         text
-    }
-
-    /// Returns the tool `Skill`, if there is a skill.
-    pub fn tool(&self) -> Option<Arc<dyn Tool>> {
-        let skills = self.skills.clone();
-        (!skills.is_empty()).then(|| Arc::new(tools::Skills::new(skills)) as Arc<dyn Tool>)
     }
 }
 

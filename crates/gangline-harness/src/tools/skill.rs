@@ -1,5 +1,7 @@
 //! `Skill`: what a skill says, read when it is asked for.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
@@ -16,6 +18,11 @@ impl Skills {
     /// Makes the tool for these skills.
     pub fn new(skills: Vec<Skill>) -> Self {
         Self { skills }
+    }
+
+    /// Returns the tool, if there is a skill.
+    pub fn offered(skills: &[Skill]) -> Option<Arc<dyn Tool>> {
+        (!skills.is_empty()).then(|| Arc::new(Self::new(skills.to_vec())) as Arc<dyn Tool>)
     }
 
     fn find(&self, name: &str) -> Option<&Skill> {

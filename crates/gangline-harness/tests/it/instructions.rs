@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use gangline_harness::instructions::{Instructions, Places, gather};
-use gangline_harness::{ToolContext, ToolError};
+use gangline_harness::{ToolContext, ToolError, tools::Skills};
 use gangline_os::CancellationToken;
 use serde_json::{Value, json};
 
@@ -237,7 +237,7 @@ async fn skills_are_listed_and_read_when_the_model_asks() {
 
     let fake =
         Fake::start(vec![calls("a", "Skill", &json!({"name": "release"})), says("ok")]).await;
-    let (harness, told) = fake.harness(vec![gathered.tool().unwrap()]);
+    let (harness, told) = fake.harness(vec![Skills::offered(&gathered.skills).unwrap()]);
     within(harness.prompt("ship it")).await.unwrap();
     let folder = disk.path("home/.claude/skills/release").display().to_string();
     assert_eq!(
@@ -249,9 +249,9 @@ async fn skills_are_listed_and_read_when_the_model_asks() {
 #[tokio::test]
 async fn a_skill_is_found_by_either_field_and_a_missing_one_is_told() {
     let disk = Disk::new();
-    assert!(disk.gather().tool().is_none());
+    assert!(Skills::offered(&disk.gather().skills).is_none());
     disk.file("repo/.claude/skills/one/SKILL.md", &skill("one", "x", "Body."));
-    let tool = disk.gather().tool().unwrap();
+    let tool = Skills::offered(&disk.gather().skills).unwrap();
     let ctx = ToolContext {
         cwd: "/".into(),
         judged: None,

@@ -46,7 +46,7 @@ pub(super) fn build(
     let mut prompt = found.text.clone();
     // A list that does not name the tool leaves skills out altogether.
     if permits.may_use("Skill") {
-        all.extend(found.tool());
+        all.extend(tools::Skills::offered(&found.skills));
         prompt = found.prompt();
     }
     if !prompt.is_empty() {
