@@ -21,8 +21,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use gangline_os::mcp::McpServer;
 
-use self::offer::Offer;
-use self::server::Server;
+use self::server::{Offer, Server};
 use crate::tool::{Tool, shorten};
 
 /// How long a server may take to start and to tell its tools.

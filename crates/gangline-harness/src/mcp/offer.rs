@@ -7,23 +7,15 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use super::names::tool_name;
-use super::server::{CallError, Server};
+use super::server::{CallError, Server, TOOLS_LIMIT};
 use crate::tool::{Tool, ToolContext, ToolError, shorten};
 
-/// How many tools of one server are offered.
-pub(super) const TOOLS_LIMIT: usize = 256;
 /// How much of a description is taken, in bytes.
 const DESCRIPTION_LIMIT: usize = 8 << 10;
 /// Longest schema that is offered, in bytes.
 const SCHEMA_LIMIT: usize = 64 << 10;
 /// The API refuses a whole request for one tool whose schema has one of these at its top.
 const REFUSED_KEYWORDS: [&str; 3] = ["oneOf", "allOf", "anyOf"];
-
-/// What a server told at its start.
-pub(super) struct Offer {
-    pub(super) tools: Vec<rmcp::model::Tool>,
-    pub(super) instructions: Option<String>,
-}
 
 /// Returns the tools that can be offered, and why others cannot.
 pub(super) fn usable(

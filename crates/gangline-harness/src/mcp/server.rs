@@ -13,7 +13,15 @@ use tokio::sync::Mutex;
 
 use super::McpTarget;
 use super::link::{Link, LinkError, why_lost, with_causes};
-use super::offer::{Offer, TOOLS_LIMIT};
+
+/// How many tools of one server are offered.
+pub(super) const TOOLS_LIMIT: usize = 256;
+
+/// What a server told at its start.
+pub(super) struct Offer {
+    pub(super) tools: Vec<rmcp::model::Tool>,
+    pub(super) instructions: Option<String>,
+}
 
 /// Why a call gave no result. The text is for the model.
 #[derive(Debug, thiserror::Error)]
