@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::error::ApiError;
-use crate::harness::{CompactError, Compacted};
+use crate::compaction::Compaction;
 use crate::tool::{ToolCall, ToolResult};
 use crate::wire::{Response, Usage};
 
@@ -39,17 +39,6 @@ pub struct Retry<'a> {
     pub error: &'a ApiError,
     /// Pause before it.
     pub wait: Duration,
-}
-
-/// A step of shortening the conversation (C13).
-#[derive(Debug)]
-pub enum Compaction<'a> {
-    /// A summary is being made.
-    Begun,
-    /// It stands in the place of what came before.
-    Done(&'a Compacted),
-    /// There is none; nothing has changed.
-    Failed(&'a CompactError),
 }
 
 /// Receives events, in order, synchronously on the harness's own task, each only when the block

@@ -17,7 +17,7 @@ use gangline_os::CancellationToken;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 
-pub use self::care::{ClearError, CompactError, Compacted};
+pub use self::care::ClearError;
 pub use self::steer::{SteerError, Steered};
 
 use crate::authorize::Authorizer;

@@ -8,6 +8,7 @@
 
 mod authorize;
 mod client;
+mod compaction;
 mod config;
 mod event;
 mod harness;
@@ -24,11 +25,12 @@ mod wire;
 
 pub use authorize::{Authorization, Authorizer};
 pub use client::error::{ApiError, ApiErrorKind};
+pub use compaction::{CompactError, Compacted, Compaction};
 pub use config::{Config, Level, Limits, Overflow, RetryPolicy, Thinking};
-pub use event::{Compaction, EventHandler, Fanout, Retry, Status};
+pub use event::{EventHandler, Fanout, Retry, Status};
 pub use harness::{
-    BuildError, ClearError, CompactError, Compacted, Finished, Harness, PromptError, Reservation,
-    SteerError, Steered, StopReason,
+    BuildError, ClearError, Finished, Harness, PromptError, Reservation, SteerError, Steered,
+    StopReason,
 };
 pub use session::SessionError;
 pub use tool::{Tool, ToolCall, ToolContext, ToolError, ToolResult};

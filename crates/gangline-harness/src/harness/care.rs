@@ -2,45 +2,9 @@
 //! R2-11).
 
 use super::{Harness, Reservation, compact};
-use crate::client::error::ApiError;
+use crate::compaction::{CompactError, Compacted};
 use crate::event::Status;
 use crate::session::{Record, SessionError};
-use crate::wire::Usage;
-
-/// What people are shown while a conversation is being shortened.
-pub(super) const SHORTENING: &str = "the conversation is being shortened";
-
-/// What a shortened conversation begins with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compacted {
-    /// The model's summary of what is no longer sent.
-    pub summary: String,
-    /// What it cost to make it.
-    pub usage: Usage,
-}
-
-/// Why a conversation was not shortened. It is as it was.
-#[derive(Debug, thiserror::Error)]
-pub enum CompactError {
-    /// A prompt is running.
-    #[error("a prompt is running")]
-    Busy,
-    /// There is nothing that a summary could replace.
-    #[error("there is nothing to shorten")]
-    Nothing,
-    /// [`Harness::cancel`] was called.
-    #[error("the shortening was cancelled")]
-    Cancelled,
-    /// The API failed.
-    #[error("cannot get a summary")]
-    Api(#[source] ApiError),
-    /// The model answered without one.
-    #[error("the model gave no summary")]
-    NoSummary,
-    /// The session log failed.
-    #[error("cannot keep the session")]
-    Session(#[from] SessionError),
-}
 
 /// Why a conversation was not emptied. It is as it was.
 #[derive(Debug, thiserror::Error)]

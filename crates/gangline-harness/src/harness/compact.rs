@@ -7,12 +7,12 @@
 use gangline_os::CancellationToken;
 
 use super::Harness;
-use super::care::{CompactError, Compacted, SHORTENING};
 use super::transcript::transcript;
 use crate::client::accumulate::Step;
 use crate::client::error::{ApiError, ApiErrorKind};
+use crate::compaction::{CompactError, Compacted, Compaction};
 use crate::config::{Config, Level, Thinking};
-use crate::event::{Compaction, Retry, Status};
+use crate::event::{Retry, Status};
 use crate::history::History;
 use crate::models;
 use crate::retry::Budget;
@@ -25,6 +25,8 @@ const REQUEST: &str = include_str!("../../data/summary-request.md");
 const RESUMED: &str = include_str!("../../data/resumed.md");
 const INSTRUCTIONS: &str = include_str!("../../data/instructions.md");
 
+/// What people are shown while a conversation is being shortened.
+const SHORTENING: &str = "the conversation is being shortened";
 /// Length of a summary, in tokens.
 const SUMMARY_TOKENS: u32 = 8_192;
 /// The context of a model that is not in the table, in tokens.

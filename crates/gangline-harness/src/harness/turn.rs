@@ -12,10 +12,11 @@ use futures::FutureExt as _;
 use gangline_os::CancellationToken;
 
 use super::steer::Waiting;
-use super::{CompactError, Finished, Harness, PromptError, StopReason, compact};
+use super::{Finished, Harness, PromptError, StopReason, compact};
 use crate::authorize::Authorization;
 use crate::client::accumulate::{Completed, Step};
 use crate::client::error::{ApiError, ApiErrorKind};
+use crate::compaction::CompactError;
 use crate::config::Overflow;
 use crate::event::{EventHandler, Retry, Status};
 use crate::history::{CONTINUE, History};
