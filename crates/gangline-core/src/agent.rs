@@ -15,13 +15,13 @@ use crate::{
     time::Now,
 };
 
+pub use abilities::{Abilities, ChosenModel, ContextChange, ModelChange};
 pub use care::{WATERMARK_TOKENS, Watermark};
 pub use effect::{Deadline, Effect, Notice, StartWith};
 pub use input::{
     ApprovalRequestId, Drain, Finish, Generation, Input, Operator, Queued, RuntimeInput,
 };
 pub use options::{AgentOptions, OnCrash, StartMode, WhenBusy};
-pub use session::{Abilities, ChosenModel, ContextChange, ModelChange};
 pub use view::{AgentPhase, PhaseName, View};
 
 use breaker::Breaker;
@@ -29,6 +29,7 @@ use care::Care;
 use session::Session;
 use turn::{Close, OpenedBy, Step, Turn};
 
+mod abilities;
 mod breaker;
 mod care;
 mod effect;
