@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::sessions::munged;
 use crate::program::login::Files;
 
 /// Files by which a login comes: the program's own, and settings that name a helper or a key.
@@ -66,6 +65,16 @@ impl Login {
         };
         !projects.flatten().any(|project| project.path().join(&file).exists())
     }
+}
+
+/// Returns the name of the folder that the program has for a working folder, if that is short enough.
+pub(super) fn munged(workdir: &Path) -> String {
+    let text = workdir.to_string_lossy();
+    let units = text.chars().flat_map(|c| {
+        let shown = if c.is_ascii_alphanumeric() { c } else { '-' };
+        std::iter::repeat_n(shown, c.len_utf16())
+    });
+    units.collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,10 @@ use std::{
 use gangline_os::clock::UnixMicros;
 use serde::Deserialize;
 
-use super::{NAME, login::Login};
+use super::{
+    NAME,
+    login::{Login, munged},
+};
 use crate::{SessionFilter, SessionHandle, SessionId};
 
 /// The working folder stands in one of the first lines of a transcript.
@@ -57,16 +60,6 @@ fn id_of(path: &Path) -> Option<uuid::Uuid> {
 fn is_folder_of(name: &str, workdir: &Path) -> bool {
     let munged = munged(workdir);
     if munged.len() <= NAME_MAX { name == munged } else { name.starts_with(&munged[..NAME_MAX]) }
-}
-
-/// Returns the name of the folder that the program has for a working folder, if that is short enough.
-pub(super) fn munged(workdir: &Path) -> String {
-    let text = workdir.to_string_lossy();
-    let units = text.chars().flat_map(|c| {
-        let shown = if c.is_ascii_alphanumeric() { c } else { '-' };
-        std::iter::repeat_n(shown, c.len_utf16())
-    });
-    units.collect()
 }
 
 /// A line of a transcript, as far as it is of use here.
