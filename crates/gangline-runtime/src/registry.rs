@@ -7,8 +7,9 @@
 use std::path::Path;
 
 pub use found::Found;
-pub use item::{Problem, Said, Source};
+pub use item::Said;
 pub use places::Places;
+pub use source::{Problem, Source};
 
 pub mod dialect;
 pub mod edit;
@@ -19,6 +20,7 @@ mod json;
 pub mod known;
 mod places;
 mod project;
+mod source;
 
 #[cfg(test)]
 mod tests;

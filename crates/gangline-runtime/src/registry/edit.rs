@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{
-    item::Problem,
     json::{Lines, Text},
+    source::Problem,
 };
 
 /// Returns the text of a `runtimes.json` with `name` as its default; `file` is for messages. An

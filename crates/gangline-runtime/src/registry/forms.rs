@@ -6,8 +6,9 @@ use std::{collections::BTreeSet, io, path::Path};
 use gangline_os::fsio;
 
 use super::{
-    item::{Delivery, Files, Form, Item, Problem, Ready, Said, Source},
+    item::{Delivery, Files, Form, Item, Ready, Said},
     json::{Lines, Node, Text},
+    source::{Problem, Source},
 };
 
 /// The largest file that is read, in bytes.

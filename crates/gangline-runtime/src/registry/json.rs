@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::item::{Problem, Source};
+use super::source::{Problem, Source};
 
 /// A file and its text.
 #[derive(Clone, Copy)]
