@@ -7,6 +7,7 @@ pub mod acp;
 pub mod adapters;
 pub mod claude;
 pub mod codex;
+mod command;
 pub mod event;
 pub mod native;
 pub mod options;
@@ -19,6 +20,7 @@ pub mod tmux;
 pub mod tools;
 pub mod toolserver;
 
+pub use command::Command;
 pub use event::{ApprovalAsk, AssistantMessage, FailureKind, RuntimeEvent, TurnResult, Usage};
 pub use gangline_core::{block::Block, permission::Permissions};
 pub use gangline_mcp::ToolSpec;
@@ -27,7 +29,7 @@ pub use options::{
     Capabilities, Mode, SESSION_VARIABLE, SessionFilter, SessionHandle, SessionId, StartOptions,
     Thinking,
 };
-pub use session::{Command, EVENT_QUEUE, Session};
+pub use session::{EVENT_QUEUE, Session};
 pub use tools::{ToolCall, ToolHost};
 pub use toolserver::ToolServer;
 

@@ -6,7 +6,6 @@
 
 use std::{fmt, future::Future, time::Duration};
 
-use gangline_core::TurnId;
 use gangline_os::{
     clock::{self, SharedClock},
     proc,
@@ -15,8 +14,7 @@ use gangline_os::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    ApprovalReply, Capabilities, Prompt, Refusal, RuntimeEvent, SessionHandle, SessionId,
-    StartOptions, StopReason,
+    Capabilities, Command, Refusal, RuntimeEvent, SessionHandle, SessionId, StartOptions,
 };
 
 #[cfg(test)]
@@ -26,34 +24,6 @@ mod tests;
 pub const COMMAND_QUEUE: usize = 32;
 /// How many events may wait for the owner of a session before the session waits.
 pub const EVENT_QUEUE: usize = 1_024;
-
-/// What the owner of a session asks of it. None of them waits for the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Command {
-    /// Hand over one prompt (R0-13). Before the session is ready, the prompt waits for that; it is
-    /// refused while a turn is open: queueing is the daemon's part (C23).
-    Prompt(Prompt),
-    /// Make the turn that the backend began unasked ([`RuntimeEvent::Began`]) this one: its events
-    /// follow. Ignored if that turn is over and was adopted already.
-    Adopt(TurnId),
-    /// Add text to the open turn; [`RuntimeEvent::Steered`] follows when the model has it. If the
-    /// turn ends before, nothing follows, and the model never has it.
-    Steer(Prompt),
-    /// End the open turn early; safe when idle. Never refused.
-    Interrupt,
-    /// Answer an `ApprovalAsked`; an answer to a request that is gone is ignored. Never refused.
-    Decide(ApprovalReply),
-    /// Use another model from the next turn on.
-    SetModel(String),
-    /// Shorten the context: [`RuntimeEvent::Compacting`], then [`RuntimeEvent::Compacted`]. The
-    /// session does it between turns; a prompt that comes meanwhile waits.
-    Compact,
-    /// Forget the context: the next turn begins an empty session. [`RuntimeEvent::Session`] tells
-    /// its id once it is known, also if it is the old one's.
-    Clear,
-    /// End the session: interrupt, wait, then kill (R0-08 … R0-11). Never refused.
-    Stop(StopReason),
-}
 
 /// A session that was started (R0-03, R3-04).
 ///

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_core::{Epoch, permission::Permissions, reading::Bounds};
+use gangline_core::{Epoch, TurnId, permission::Permissions, reading::Bounds};
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::{Mode, ToolCall, ToolHost, ToolSpec, TurnResult};
+use crate::{ApprovalReply, Mode, Prompt, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult};
 
 struct NoTools;
 
