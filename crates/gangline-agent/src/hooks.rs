@@ -11,10 +11,9 @@ use gangline_config::{AgentConfig, Hooks as Configured};
 use gangline_core::hook::HookEvent;
 use gangline_os::{
     clock::{self, SharedClock, UnixMicros, rfc3339},
+    exit::Exit,
     lines::{Line, LineReader},
-    process::{
-        self, ChildStderr, ChildStdin, Exit, Group, KillPolicy, Output, Spawn, SpawnError, Stdin,
-    },
+    process::{self, ChildStderr, ChildStdin, Group, KillPolicy, Output, Spawn, SpawnError, Stdin},
 };
 use gangline_store::Store;
 use thiserror::Error;

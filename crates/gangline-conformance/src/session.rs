@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_os::{proc, process::Signal, run_id, task::TaskGroup};
+use gangline_os::{kill::Signal, proc, run_id, task::TaskGroup};
 use tokio::sync::mpsc;
 
 use super::{

@@ -14,8 +14,9 @@ use std::{
 use gangline_core::AgentName;
 use gangline_os::{
     clock::{SharedClock, UnixMicros},
+    kill::Signal,
     lock,
-    process::{self, Signal, Spawn},
+    process::{self, Spawn},
     task::TaskGroup,
 };
 use gangline_store::Order;

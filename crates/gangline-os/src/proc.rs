@@ -7,7 +7,8 @@ use std::{fs, io, os::unix::fs::MetadataExt};
 
 use nix::unistd::{Uid, getpid};
 
-use crate::process::{Exit, Signal};
+use crate::exit::Exit;
+use crate::kill::Signal;
 
 pub use ending::Ending;
 
@@ -56,7 +57,7 @@ pub fn alive(pid: u32, start_time: u64) -> bool {
     if cfg!(target_os = "linux") {
         return stat(pid).is_some_and(|stat| stat.start_time == start_time && stat.runs());
     }
-    crate::process::null_signal(pid)
+    crate::kill::null_signal(pid)
 }
 
 /// Returns how a process of this user ended whose parent has not asked for it yet; `None` while it
@@ -126,7 +127,7 @@ pub fn signal_exact(pid: u32, start_time: u64, signal: Signal) -> io::Result<boo
 /// When the system refuses.
 #[cfg(not(target_os = "linux"))]
 pub fn signal_exact(pid: u32, _start_time: u64, signal: Signal) -> io::Result<bool> {
-    crate::process::signal_pid(pid, signal)
+    crate::kill::signal_pid(pid, signal)
 }
 
 /// Returns the pids of all processes that we may see.

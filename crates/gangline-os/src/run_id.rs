@@ -16,8 +16,8 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::time::{sleep, timeout};
 
+use crate::kill::Signal;
 use crate::proc;
-use crate::process::Signal;
 
 #[cfg(test)]
 mod tests;

@@ -13,9 +13,7 @@ use gangline_os::{
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::{
-    Capabilities, Command, Refusal, RuntimeEvent, SessionHandle, SessionId, StartOptions,
-};
+use crate::{Capabilities, Command, Refusal, RuntimeEvent, SessionHandle, SessionId, StartOptions};
 
 #[cfg(test)]
 mod tests;

@@ -9,10 +9,10 @@ use gangline_hub::about::{self, Hub, KeptProcess, StandingWord};
 use gangline_os::{
     change_notice,
     clock::{self, UnixMicros},
+    kill::Signal,
     lock::{self, Holder},
     paths::Paths,
     proc,
-    process::Signal,
 };
 use gangline_store::{AgentRow, Order, Store};
 

@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use gangline_os::CancellationToken;
-use gangline_os::process::{
-    self, Child, ChildStderr, ChildStdout, Exit, Group, KillPolicy, Output, Spawn, Stdin,
+use gangline_os::{
+    exit::Exit,
+    process::{self, Child, ChildStderr, ChildStdout, Group, KillPolicy, Output, Spawn, Stdin},
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _};

@@ -10,6 +10,7 @@ use std::time::Duration;
 use gangline_harness::mcp::{McpNotice, McpServers, McpTarget};
 use gangline_harness::{Harness, Tool, ToolContext, ToolError};
 use gangline_os::CancellationToken;
+use gangline_os::kill::Signal;
 use gangline_os::mcp::{McpPlace, McpServer};
 use gangline_os::process::{self, Child, Group, Output, Spawn, Stdin, base_env};
 use gangline_os::run_id::{self, RUN_ID};
@@ -269,7 +270,7 @@ async fn a_server_killed_in_mid_call_is_told_and_started_again() {
 pub(crate) fn kill(pid: &str) {
     let pid: u32 = pid.parse().unwrap();
     let start = gangline_os::proc::start_time(pid).unwrap();
-    let signal = process::Signal::Kill;
+    let signal = Signal::Kill;
     assert!(gangline_os::proc::signal_exact(pid, start, signal).unwrap());
 }
 
@@ -458,7 +459,7 @@ async fn a_server_over_http_that_was_killed_is_reached_again() {
     let wait = tool(&servers, "wait");
     let kill = async {
         fact(&room.notes(), "waiting").await;
-        child.signal_group(process::Signal::Kill).unwrap();
+        child.signal_group(Signal::Kill).unwrap();
         child.wait().await.unwrap();
     };
     let (error, ()) = within(async { futures::join!(wait.err(""), kill) }).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangline_os::{clock::UnixMicros, lock::Holder, proc, process::Signal};
+use gangline_os::{clock::UnixMicros, kill::Signal, lock::Holder, proc};
 use gangline_store::{Desired, Order};
 use tracing::{info, warn};
 

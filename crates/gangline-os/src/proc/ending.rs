@@ -78,7 +78,7 @@ mod os {
         }
 
         pub(super) async fn ended(&self) {
-            while crate::process::null_signal(self.0) {
+            while crate::kill::null_signal(self.0) {
                 tokio::time::sleep(AGAIN).await;
             }
         }

@@ -52,7 +52,7 @@ fn no_signal_goes_to_a_process_with_another_start_time() {
 #[cfg(target_os = "linux")]
 #[allow(clippy::disallowed_methods, reason = "a child that nobody waits for")]
 fn how_a_process_ended_is_read_until_its_parent_asks() {
-    use crate::process::Exit;
+    use crate::exit::Exit;
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let ended = |script: &str| {
         let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();

@@ -1,14 +1,14 @@
 //! A child that runs: its pipes, its exit, and the kill policy by which its whole group ends.
 
 use std::io;
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{sleep, timeout};
 
-use super::{Group, Signal, adopted, group_exists, signal_group, signal_pid};
+use super::{Group, adopted};
+use crate::exit::Exit;
+use crate::kill::{Signal, group_exists, signal_group, signal_pid};
 use crate::proc;
 
 /// How long to wait between two looks at a group whose members are waited for: at first, and when
@@ -18,30 +18,6 @@ const LOOKS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_mi
 /// How long a killed group may take to be gone. Longer means that the system holds it (a disk
 /// that does not answer), and waiting would not help.
 const KILLED_WAIT: Duration = Duration::from_secs(5);
-
-/// How a process ended: a code, or the signal that killed it. Neither is known when the system
-/// would not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Exit {
-    /// The exit code.
-    pub code: Option<i32>,
-    /// The number of the signal.
-    pub signal: Option<i32>,
-}
-
-impl Exit {
-    /// Says whether it ended by itself with code 0.
-    #[must_use]
-    pub fn success(self) -> bool {
-        self.code == Some(0)
-    }
-}
-
-impl From<ExitStatus> for Exit {
-    fn from(status: ExitStatus) -> Self {
-        Self { code: status.code(), signal: status.signal() }
-    }
-}
 
 /// How long [`Child::end`] waits before each signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,13 +66,3 @@ fn a_program_is_an_executable_file_in_the_first_folder_that_has_one() {
         assert_eq!(find_on_path(Path::new("tool"), OsStr::new(empty), &beside), None, "{empty}");
     }
 }
-
-#[test]
-fn no_signal_goes_to_our_own_group_or_to_everybody() {
-    let ours = getpgrp().as_raw().unsigned_abs();
-    for group in [0, 1, ours, u32::MAX] {
-        assert!(!signal_group(group, Signal::Kill).unwrap(), "{group}");
-    }
-    assert!(!signal_pid(0, Signal::Kill).unwrap());
-    assert!(!signal_pid(u32::MAX, Signal::Kill).unwrap());
-}

@@ -1,7 +1,7 @@
 //! Fail points in a process of their own.
 
 use gangline_os::failpoint::{EXIT_CODE, VARIABLE};
-use gangline_os::process::{Exit, Signal};
+use gangline_os::{exit::Exit, kill::Signal};
 
 use crate::support::{errors, rest, role, soon, start, state, until};
 

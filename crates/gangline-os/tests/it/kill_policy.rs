@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use gangline_os::process::{Child, Exit, KillPolicy, Signal};
+use gangline_os::{
+    exit::Exit,
+    kill::Signal,
+    process::{Child, KillPolicy},
+};
 use tokio::time::timeout;
 
 use crate::support::{DEADLINE, Known, known, line, output, sh, soon, start, state, until};

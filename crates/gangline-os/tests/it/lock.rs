@@ -1,7 +1,10 @@
 //! The lock between processes.
 
 use gangline_os::lock::{FileLock, LockError, probe};
-use gangline_os::process::{Child, ChildStdin, Signal};
+use gangline_os::{
+    kill::Signal,
+    process::{Child, ChildStdin},
+};
 use tokio::io::AsyncWriteExt;
 
 use crate::support::{Lines, errors, line, output, role, sh, soon, start, text};

@@ -9,7 +9,11 @@ use std::time::Duration;
 use gangline_os::change_notice::ChangeNotice;
 use gangline_os::lock::FileLock;
 use gangline_os::proc;
-use gangline_os::process::{Exit, Group, Output, Signal, Spawn, Stdin, reap_adopted};
+use gangline_os::{
+    exit::Exit,
+    kill::Signal,
+    process::{Group, Output, Spawn, Stdin, reap_adopted},
+};
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 

@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use gangline_os::kill::Signal;
 use gangline_os::lock::{FileLock, LockError};
 use gangline_os::process::{self, become_subreaper, detach_session, reap_adopted};
 use gangline_os::signals::{Requests, Signals};
@@ -95,7 +96,7 @@ async fn reap() {
     until("we have adopted it", || stat(orphan).contains(&us)).await;
     assert_eq!(reap_adopted(), 0);
     let started = gangline_os::proc::start_time(orphan).unwrap();
-    gangline_os::proc::signal_exact(orphan, started, process::Signal::Kill).unwrap();
+    gangline_os::proc::signal_exact(orphan, started, Signal::Kill).unwrap();
     until("it is reaped", || reap_adopted() == 1).await;
     assert_eq!(stat(orphan), "");
     eprintln!("reaped");

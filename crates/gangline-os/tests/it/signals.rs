@@ -1,6 +1,6 @@
 //! Requests to stop, and the others.
 
-use gangline_os::process::Signal;
+use gangline_os::kill::Signal;
 
 use crate::support::{errors, line, role, soon, start};
 

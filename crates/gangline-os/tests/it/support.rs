@@ -8,8 +8,11 @@ use std::time::Duration;
 use gangline_os::clock::{Clock, SystemClock};
 use gangline_os::lines::{Line, LineReader};
 use gangline_os::proc;
-use gangline_os::process::{Child, Group, Output, Signal, Spawn, Stdin, base_env, spawn};
 use gangline_os::run_id::RunId;
+use gangline_os::{
+    kill::Signal,
+    process::{Child, Group, Output, Spawn, Stdin, base_env, spawn},
+};
 use tokio::io::AsyncRead;
 use tokio::time::{sleep, timeout};
 

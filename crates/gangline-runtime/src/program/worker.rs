@@ -8,8 +8,9 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use gangline_core::TurnId;
 use gangline_os::{
     clock::{self, SharedClock},
+    exit::Exit,
     lines::Line,
-    process::{self, Child, Exit, Spawn},
+    process::{self, Child, Spawn},
     run_id::RunId,
 };
 use tokio::{sync::watch, time};

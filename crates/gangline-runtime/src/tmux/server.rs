@@ -12,8 +12,9 @@ use std::{
 };
 
 use gangline_os::{
+    exit::Exit,
     proc::Ending,
-    process::{self, Child, Exit, Group, KillPolicy, Output, Spawn, Stdin},
+    process::{self, Child, Group, KillPolicy, Output, Spawn, Stdin},
     terminal,
 };
 use tokio::{

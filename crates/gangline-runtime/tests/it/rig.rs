@@ -345,7 +345,7 @@ async fn pass(program: TcpStream, model: SocketAddr, mut open: watch::Receiver<b
 impl Drop for Rig {
     fn drop(&mut self) {
         for found in run_id::run_processes(&self.installation) {
-            let kill = gangline_os::process::Signal::Kill;
+            let kill = gangline_os::kill::Signal::Kill;
             let _ = gangline_os::proc::signal_exact(found.pid, found.start_time, kill);
         }
     }

@@ -5,8 +5,9 @@ use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 use gangline_core::{Epoch, MessageState, approval::Decision};
 use gangline_os::{
     clock::{self, UnixMicros},
+    exit::Exit,
     lines::{Line, LineReader},
-    process::{self, Child, ChildStdout, Exit, Group, Output, Spawn, Stdin},
+    process::{self, Child, ChildStdout, Group, Output, Spawn, Stdin},
 };
 use gangline_store::{
     AgentUpdate, AskedBy, Entry, Firing, MessageRow, NewEvent, OpenApproval, OpenOptions, Said,

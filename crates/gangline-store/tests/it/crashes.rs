@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gangline_core::{Epoch, MessageState, approval::ApprovalState, question::QuestionState};
-use gangline_os::process::Signal;
+use gangline_os::kill::Signal;
 use gangline_store::{
     Entry, FAILPOINTS, LetterState, NewMessage, OutboxState, QuestionFilter, ReminderState, Store,
 };

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use gangline_core::AgentName;
 use gangline_hub::{about::Hub, kept::DRAIN_BUDGET};
-use gangline_os::{clock, process::Signal, signals::Signals};
+use gangline_os::{clock, kill::Signal, signals::Signals};
 
 use crate::{
     caller,

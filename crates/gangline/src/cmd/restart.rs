@@ -6,7 +6,7 @@ use gangline_core::{AgentName, Epoch};
 use gangline_hub::hub::is_idle;
 use gangline_os::{
     clock::{self, UnixMicros},
-    process::Signal,
+    kill::Signal,
 };
 use gangline_store::{Desired, RestartWhen};
 

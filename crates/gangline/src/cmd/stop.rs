@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gangline_core::AgentName;
 use gangline_hub::kept::DRAIN_BUDGET;
-use gangline_os::process::Signal;
+use gangline_os::kill::Signal;
 use gangline_store::Desired;
 
 use super::start::by;

@@ -3,8 +3,9 @@
 use std::{ffi::OsString, path::Path, time::Duration};
 
 use gangline_os::{
+    exit::Exit,
     lines::{Line, LineReader},
-    process::{self, Exit, Group, KillPolicy, Output, Spawn, SpawnError, Stdin},
+    process::{self, Group, KillPolicy, Output, Spawn, SpawnError, Stdin},
 };
 use tokio::{io::AsyncRead, time::timeout};
 

@@ -1,6 +1,6 @@
 //! What is made of what programs say.
 
-use gangline_os::process::Exit;
+use gangline_os::exit::Exit;
 
 use super::*;
 

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use gangline_os::{
-    lines::Line,
-    process::{Exit, KillPolicy},
-};
+use gangline_os::{exit::Exit, lines::Line, process::KillPolicy};
 use tokio::time;
 
 use super::{Action, Fault, KILL_POLICY, Protocol, SHORT_KILL_POLICY, Step, Why, Worker, now};

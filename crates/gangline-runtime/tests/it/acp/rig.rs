@@ -120,5 +120,5 @@ pub(crate) fn no() -> Answer {
 /// Kills a process without warning.
 pub(crate) fn kill(pid: u32) {
     let start = gangline_os::proc::start_time(pid).unwrap();
-    gangline_os::proc::signal_exact(pid, start, gangline_os::process::Signal::Kill).unwrap();
+    gangline_os::proc::signal_exact(pid, start, gangline_os::kill::Signal::Kill).unwrap();
 }

@@ -1,6 +1,6 @@
 //! The real program as one process for each turn (C4).
 
-use gangline_os::process::Signal;
+use gangline_os::kill::Signal;
 use gangline_runtime::{
     Answer, ApprovalReply, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent,
     SessionFilter, SessionId, StopReason, Thinking, TurnResult, adapters,

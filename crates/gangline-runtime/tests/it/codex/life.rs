@@ -126,7 +126,7 @@ async fn after_a_kill_nothing_runs_and_the_session_goes_on() {
     rig.ask(1, "remember plum").await;
     rig.say(2, "work").await;
     rig.until_runs(SHELL).await;
-    let kill = gangline_os::process::Signal::Kill;
+    let kill = gangline_os::kill::Signal::Kill;
     let pid = rig.pid.unwrap();
     let start_time = gangline_os::proc::start_time(pid).unwrap();
     gangline_os::proc::signal_exact(pid, start_time, kill).unwrap();

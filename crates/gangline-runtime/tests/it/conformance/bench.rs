@@ -165,7 +165,7 @@ impl Bench {
 impl Drop for Bench {
     fn drop(&mut self) {
         for found in run_id::run_processes(&self.installation) {
-            let kill = gangline_os::process::Signal::Kill;
+            let kill = gangline_os::kill::Signal::Kill;
             let _ = gangline_os::proc::signal_exact(found.pid, found.start_time, kill);
         }
         if std::thread::panicking() || std::env::var_os("GANGLINE_KEEP").is_some() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gangline_os::{proc, process::Signal};
+use gangline_os::{kill::Signal, proc};
 use gangline_runtime::{Mode, RuntimeError, RuntimeEvent, SessionId, StopReason, TurnResult};
 use serde_json::json;
 

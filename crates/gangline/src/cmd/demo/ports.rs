@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_os::{fsio, lock, paths::Paths, proc, process::Signal};
+use gangline_os::{fsio, kill::Signal, lock, paths::Paths, proc};
 use serde::{Deserialize, Serialize};
 
 use crate::{failure::Failure, keep, output};

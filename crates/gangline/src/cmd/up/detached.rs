@@ -15,9 +15,11 @@ use gangline_hub::{
 };
 use gangline_os::{
     clock::{self, UnixMicros, parse_rfc3339},
+    exit::Exit,
     fsio,
+    kill::Signal,
     paths::{self, Paths},
-    process::{self, Child, Exit, Group, Output, Signal, Spawn, Stdin, is_identity},
+    process::{self, Child, Group, Output, Spawn, Stdin, is_identity},
     secret::Secret,
 };
 use serde::Serialize;
