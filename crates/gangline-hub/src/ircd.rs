@@ -17,7 +17,8 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use guide::AgentRemarks;
-use history::{HistoryOptions, OpenError, SqliteHistory};
+use history::SqliteHistory;
+use opening::{HistoryOptions, OpenError};
 use trust::AccountTrust;
 
 use crate::credentials::{self, OWNER};
@@ -29,7 +30,9 @@ mod look;
 mod markers;
 mod marks;
 mod modes;
+pub mod opening;
 mod port;
+mod reading;
 mod rows;
 mod schema;
 pub mod trust;

@@ -6,7 +6,7 @@ use gangline_irc::server::events::{Entry, Event, EventKind, NewEvent, Place};
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::rows::{End, decode};
+use super::reading::{End, decode};
 
 /// Keeps events of rooms that have lines, at most as many of each room as lines. The caller begins
 /// and ends the transaction.

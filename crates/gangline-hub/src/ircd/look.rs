@@ -10,7 +10,7 @@ use gangline_irc::server::store::HistoryError;
 use rusqlite::InterruptHandle;
 use tokio::sync::{oneshot, watch};
 
-use super::{history::OpenError, schema, writer};
+use super::{opening::OpenError, schema, writer};
 
 /// One look at a time, and how it is ended early.
 pub(super) struct Look {

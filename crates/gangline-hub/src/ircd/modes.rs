@@ -5,7 +5,7 @@ use gangline_irc::server::store::{Party, RoomModes};
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, params};
 
-use super::rows::decode;
+use super::reading::decode;
 
 /// Returns the modes of all rooms that have some.
 pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<RoomModes>> {

@@ -11,9 +11,12 @@ use gangline_irc::server::{
     },
 };
 use gangline_os::clock::UnixMicros;
-use rusqlite::{Connection, OptionalExtension as _, Row, params, types::Type};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::events;
+use super::{
+    events,
+    reading::{End, decode},
+};
 
 /// Which lines are numbered how.
 pub(super) struct Numbering {
@@ -158,10 +161,6 @@ pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredLine> {
     Ok(StoredLine { seq: row.get("seq")?, msgid: row.get("msgid")?, line: Arc::new(line) })
 }
 
-pub(super) fn decode(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
-}
-
 /// Reads [`Conversation::key`] back.
 fn conversation_of(key: &str) -> rusqlite::Result<Conversation> {
     match key.split_once(' ') {
@@ -226,13 +225,6 @@ fn first_since(
             events::first_since(db, conversation, at_us)?.map_or(line, |event| event.min(line))
         }
     })
-}
-
-/// From which end of a span entries are taken.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    Oldest,
-    Newest,
 }
 
 /// Answers [`HistoryQuery`] with lines alone.

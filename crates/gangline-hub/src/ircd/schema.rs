@@ -11,7 +11,7 @@ use std::{
 use gangline_os::{clock::UnixMicros, fsio};
 use rusqlite::{Connection, InterruptHandle, OpenFlags, params};
 
-use super::history::OpenError;
+use super::opening::OpenError;
 
 /// The schema that this program writes, kept in `user_version`.
 const SCHEMA: i64 = 5;

@@ -17,9 +17,8 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
-    events,
-    history::{HistoryOptions, OpenError},
-    markers, marks, modes,
+    events, markers, marks, modes,
+    opening::{HistoryOptions, OpenError},
     rows::{self, Numbering, With},
     schema,
 };

@@ -7,7 +7,8 @@ use std::{os::unix::fs::symlink, path::Path, sync::Arc, time::Duration};
 use gangline_core::{Principal, Tier};
 use gangline_hub::ircd::{
     Ircd, IrcdError, IrcdOptions, Keep, Tuning,
-    history::{HistoryOptions, OpenError, SqliteHistory, look},
+    history::{SqliteHistory, look},
+    opening::{HistoryOptions, OpenError},
 };
 use gangline_irc::server::store::{
     Appended, Bound, Conversation, FindLine, HistoryQuery, HistoryStore, LineKind, NewLine, Party,

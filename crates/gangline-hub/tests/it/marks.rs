@@ -5,7 +5,7 @@
 use std::{path::Path, sync::Arc};
 
 use gangline_core::{Principal, Tier};
-use gangline_hub::ircd::history::{HistoryOptions, SqliteHistory};
+use gangline_hub::ircd::{history::SqliteHistory, opening::HistoryOptions};
 use gangline_irc::server::{
     memory::MemoryStore,
     store::{

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use gangline_hub::ircd::history::{HistoryOptions, SqliteHistory};
+use gangline_hub::ircd::{history::SqliteHistory, opening::HistoryOptions};
 use gangline_irc::server::store::{HistoryStore, Marker, Party, RoomModes};
 use gangline_os::clock::{self, UnixMicros};
 use rusqlite::Connection;

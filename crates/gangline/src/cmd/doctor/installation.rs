@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_hub::ircd::history;
+use gangline_hub::ircd::{history, opening};
 use gangline_os::{
     clock,
     dial::own_uid,
@@ -237,16 +237,16 @@ pub(super) fn history(paths: &Paths) -> Option<Check> {
         return Some(Check::ok(NAME, path.display().to_string()));
     };
     let remedy = match &error {
-        history::OpenError::Damaged { .. } => {
+        opening::OpenError::Damaged { .. } => {
             "run `gangline down`, move the file away with its `-wal` and `-shm`, then restore a \
              backup or start without one"
         }
-        history::OpenError::NewerSchema { .. } => {
+        opening::OpenError::NewerSchema { .. } => {
             "install that version of Gangline, or a newer one"
         }
-        history::OpenError::Lock(_)
-        | history::OpenError::Sqlite { .. }
-        | history::OpenError::Thread(_) => "check the permissions of the file and of its folder",
+        opening::OpenError::Lock(_)
+        | opening::OpenError::Sqlite { .. }
+        | opening::OpenError::Thread(_) => "check the permissions of the file and of its folder",
     };
     let check = Check::fail(NAME, error.to_string()).remedy(remedy);
     Some(match std::error::Error::source(&error) {
