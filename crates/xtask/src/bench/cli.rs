@@ -93,7 +93,7 @@ pub(super) fn whole_process(bench: &Bench) -> Result<Vec<Row>> {
 }
 
 fn round(bench: &Bench) -> Result<Figures> {
-    let fleet = Fleet::start(&bench.place, 1, super::idle::nobody()?)?;
+    let fleet = Fleet::start(&bench.place, 1, super::model::nobody()?)?;
     let agent = fleet::agent(1);
     // It listens from now on.
     drop(Control::dial(&bench.place.control_socket(&agent))?);

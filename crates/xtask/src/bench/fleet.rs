@@ -68,7 +68,7 @@ impl Fleet {
     /// nobody.
     pub(super) fn without_daemon_of(place: &Place, backend: Backend) -> Result<Self> {
         let port = match backend {
-            Backend::Native => super::idle::nobody()?,
+            Backend::Native => super::model::nobody()?,
             _ => 0,
         };
         Self::with(place, Starts::Bench, 1, (backend, port))
@@ -76,7 +76,7 @@ impl Fleet {
 
     /// Starts a hub that knows so many agents and runs none of them.
     pub(super) fn without_daemons(place: &Place, count: usize) -> Result<Self> {
-        Self::with(place, Starts::Bench, count, (Backend::Native, super::idle::nobody()?))
+        Self::with(place, Starts::Bench, count, (Backend::Native, super::model::nobody()?))
     }
 
     /// Starts the daemon of the n-th agent.

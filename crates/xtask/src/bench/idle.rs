@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use super::Bench;
 use super::bare::Bare;
 use super::fleet::Fleet;
+use super::model;
 use super::place::{Place, Program};
 use super::procfs::{self, Memory, Parts, Work};
 use super::row::{Bound, Row, median};
@@ -27,7 +28,7 @@ pub(super) fn one_daemon(bench: &Bench) -> Result<Vec<Row>> {
     let (mut anonymous, mut bare_anonymous) = (Vec::new(), Vec::new());
     let mut parts = Parts::default();
     bench.each_round(|| {
-        let fleet = Fleet::start(&bench.place, 1, nobody()?)?;
+        let fleet = Fleet::start(&bench.place, 1, model::nobody()?)?;
         std::thread::sleep(SETTLE);
         let memory = sum(&fleet.daemons)?;
         parts = procfs::parts_of(*fleet.daemons.first().context("no daemon")?)?;
@@ -115,7 +116,7 @@ pub(super) fn fifty_daemons(bench: &Bench) -> Result<Vec<Row>> {
 }
 
 fn crowd(place: &Place) -> Result<Crowd> {
-    let fleet = Fleet::start(place, MANY, nobody()?)?;
+    let fleet = Fleet::start(place, MANY, model::nobody()?)?;
     std::thread::sleep(SETTLE);
     let (daemons_before, hub_before) = (work(&fleet.daemons)?, work(&[fleet.hub()])?);
     std::thread::sleep(IDLE);
@@ -148,12 +149,6 @@ fn work(pids: &[u32]) -> Result<Work> {
         all.sleeps += one.sleeps;
     }
     Ok(all)
-}
-
-/// A port where no model listens: idle, an agent never asks.
-pub(super) fn nobody() -> Result<u16> {
-    let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
-    Ok(listener.local_addr().context("cannot tell the port")?.port())
 }
 
 /// Starts that many bare programs, each connected to a listener here, and sums their memory.

@@ -100,7 +100,7 @@ pub(super) fn requests(bench: &Bench) -> Result<Vec<Row>> {
 
 fn round(bench: &Bench) -> Result<Figures> {
     let place = &bench.place;
-    let fleet = Fleet::start(place, 1, super::idle::nobody()?)?;
+    let fleet = Fleet::start(place, 1, super::model::nobody()?)?;
     let folder = place.folder()?;
     let socket = folder.join("echo.sock");
     let echo = Bare::start(place.command(Program::BareEcho).arg(&socket))?;

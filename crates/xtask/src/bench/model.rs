@@ -118,3 +118,9 @@ fn answer() -> String {
         body.len()
     )
 }
+
+/// A port where no model listens: idle, an agent never asks.
+pub(super) fn nobody() -> Result<u16> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
+    Ok(listener.local_addr().context("cannot tell the port")?.port())
+}
