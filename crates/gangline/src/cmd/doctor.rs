@@ -2,15 +2,19 @@
 //! changes nothing. Start at [`run`]; what one line says is made in the file of its topic.
 
 mod agent;
+mod deep;
 mod hub;
 mod installation;
 pub(super) mod login;
 pub(super) mod program;
 mod reading;
 mod report;
+mod sandbox;
 mod show;
+mod shown;
 mod status;
 mod subject;
+mod target;
 mod tried;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,16 +32,13 @@ use serde::Serialize;
 
 use self::{
     agent::AgentCheck,
+    deep::Detail,
     hub::Hub,
     report::{About, Check, Counts, Group, Level},
     show::Line,
     status::DaemonStatus,
     subject::{Place, Subject},
     tried::{NotTried, Round},
-};
-use super::runtime::{
-    deep::{self, Detail},
-    shown,
 };
 use crate::{
     cli::Global,

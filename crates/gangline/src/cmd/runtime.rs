@@ -1,9 +1,6 @@
 //! `gangline runtime`: which backends there are, which is usual, and whether they work.
 
-pub(super) mod deep;
 mod list;
-mod sandbox;
-pub(super) mod shown;
 mod usual;
 
 use clap::Subcommand;

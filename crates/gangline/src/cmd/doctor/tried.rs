@@ -13,8 +13,9 @@ use super::{
     Picked, Versions,
     report::{About, Group, Level},
     subject::{Place, Subject},
+    target::Target,
 };
-use crate::{cmd::runtime::deep::Target, versions::Version};
+use crate::versions::Version;
 
 /// Fields of an agent without which its program cannot be tried.
 const TOLD: [&str; 2] = ["model_env", "tools"];

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use gangline_conformance::{Outcome, Report, Score, cells};
 use serde::Serialize;
 
-use super::deep::Target;
+use super::target::Target;
 
 /// The width of a backend's column.
 const COLUMN: usize = 13;
 
 /// One backend on the wire.
 #[derive(Serialize)]
-pub(crate) struct Tried<'a> {
+pub(super) struct Tried<'a> {
     name: &'a str,
     adapter: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ struct Cell<'a> {
 }
 
 /// Returns what was found of one backend, for programs.
-pub(crate) fn wire<'a>(target: &'a Target, report: &'a Report) -> Tried<'a> {
+pub(super) fn wire<'a>(target: &'a Target, report: &'a Report) -> Tried<'a> {
     let cell = |Outcome { cell, score, took }: &'a Outcome| Cell {
         id: cell.id,
         title: cell.title,
@@ -56,7 +56,7 @@ pub(crate) fn wire<'a>(target: &'a Target, report: &'a Report) -> Tried<'a> {
 }
 
 /// Returns what was found of one backend, on one line.
-pub(crate) fn line(target: &Target, report: &Report) -> String {
+pub(super) fn line(target: &Target, report: &Report) -> String {
     let count = |word: &str| report.outcomes.iter().filter(|it| it.score.word() == word).count();
     let told = format!("{} {}", target.name, target.version);
     let others = ["unsupported", "hidden", "skipped", "not held"].map(|word| (count(word), word));
@@ -69,7 +69,7 @@ pub(crate) fn line(target: &Target, report: &Report) -> String {
 }
 
 /// Returns what is broken, and where the rest is to be seen; empty without a report.
-pub(crate) fn broken(targets: &[Target], reports: &[Report]) -> String {
+pub(super) fn broken(targets: &[Target], reports: &[Report]) -> String {
     let mut out = String::new();
     for (target, report) in targets.iter().zip(reports) {
         for Outcome { cell, score, .. } in report.failures() {
@@ -85,7 +85,7 @@ pub(crate) fn broken(targets: &[Target], reports: &[Report]) -> String {
 
 /// Returns the rules down and the backends across, and what is broken. As many backends stand
 /// beside each other as `columns` have room for; none = all.
-pub(crate) fn text(targets: &[Target], reports: &[Report], columns: Option<usize>) -> String {
+pub(super) fn text(targets: &[Target], reports: &[Report], columns: Option<usize>) -> String {
     let both: Vec<(&Target, &Report)> = targets.iter().zip(reports).collect();
     let width = cells::CELLS.iter().map(|cell| cell.title.len()).max().unwrap_or_default();
     let room = columns.map_or(both.len(), |columns| columns.saturating_sub(width) / COLUMN);

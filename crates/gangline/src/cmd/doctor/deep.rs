@@ -1,35 +1,13 @@
 //! `--deep`: the conformance suite over each installed program, against a stand-in model.
 
-use std::collections::BTreeMap;
-
 use gangline_conformance::{self as conformance, Outcome, Progress, Report};
-use gangline_runtime::registry::{Found, dialect::Dialect};
 
-use super::{sandbox::Sandbox, shown};
+use super::{sandbox::Sandbox, shown, target::Target};
 use crate::{cli::Global, failure::Failure, output, place};
-
-/// A backend that can be tried.
-#[derive(Debug)]
-pub(crate) struct Target {
-    /// How it is called in what is shown.
-    pub(crate) name: String,
-    /// What it is.
-    pub(crate) found: Found,
-    /// How it has to be spoken to.
-    pub(crate) dialect: &'static Dialect,
-    /// Its program and what stands before our own arguments; empty = it is a part of Gangline.
-    pub(crate) words: Vec<String>,
-    /// What its program says; empty = nothing that looks like a version.
-    pub(crate) version: String,
-    /// Fields by which it is told its model.
-    pub(crate) extra: BTreeMap<String, serde_json::Value>,
-    /// What its agent's environment has besides.
-    pub(crate) env: BTreeMap<String, String>,
-}
 
 /// Runs the suite over the targets, one after the other; the reports are in their order. None
 /// after a Ctrl-C, which leaves neither a process nor a file.
-pub(crate) async fn deep(
+pub(super) async fn deep(
     global: &Global,
     targets: &[Target],
     detail: Detail,
@@ -75,7 +53,7 @@ async fn run(
 
 /// How much is told while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(super) enum Detail {
     /// A line for each backend.
     Lines,
     /// What was found.

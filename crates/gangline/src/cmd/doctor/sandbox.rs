@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::watch};
 use uuid::Uuid;
 
-use super::deep::Target;
+use super::target::Target;
 use crate::{cmd::daemon, failure::Failure};
 
 /// What is left of a program gets this long between TERM and KILL.
