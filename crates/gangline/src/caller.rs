@@ -1,5 +1,5 @@
-//! Whether an agent started this program: its children carry a run id. How those that outlive the
-//! agent shed it.
+//! Who runs this program, and whether an agent started it: its children carry a run id. How those
+//! that outlive the agent shed it.
 
 use std::os::unix::process::CommandExt as _;
 
@@ -19,6 +19,12 @@ pub(crate) fn refuse(what: &str) -> Result<(), Failure> {
     }
     Err(Failure::user(format!("an agent cannot {what}"))
         .hint("this shell was started by an agent (GANGLINE_RUN is set): use your own shell"))
+}
+
+/// Returns who orders something, for the record.
+pub(crate) fn name() -> String {
+    let user = std::env::var("USER").ok().filter(|user| !user.trim().is_empty());
+    user.unwrap_or_else(|| "owner".to_owned())
 }
 
 /// Begins the program anew without the run id if it has one; else returns at once. The sweep of a

@@ -32,6 +32,7 @@ mod policy;
 mod prompt;
 mod ps;
 mod release;
+mod request;
 mod restart;
 mod resume;
 mod runtime;

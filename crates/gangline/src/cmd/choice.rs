@@ -2,8 +2,8 @@
 
 use gangline_core::AgentName;
 
-use super::start::by;
 use crate::{
+    caller,
     configuration::Loaded,
     failure::Failure,
     fleet::{Fleet, Member},
@@ -81,7 +81,7 @@ pub(super) fn missing(program: &str) -> String {
 /// Orders what was chosen.
 pub(super) async fn order(fleet: &Fleet, chosen: &[Chosen]) -> Result<(), Failure> {
     for one in chosen.iter().filter(|one| one.changes) {
-        fleet.store.order_runtime(&one.name, one.runtime.as_deref(), &by()).await?;
+        fleet.store.order_runtime(&one.name, one.runtime.as_deref(), &caller::name()).await?;
     }
     Ok(())
 }

@@ -3,7 +3,10 @@
 use gangline_core::MessageId;
 use gangline_os::change_notice;
 
-use super::{pause, release};
+use super::{
+    pause,
+    request::{messages, unknown},
+};
 use crate::{
     caller,
     cli::{Global, message},
@@ -39,9 +42,9 @@ async fn end(global: &Global, message: MessageId) -> Result<u8, Failure> {
     caller::refuse("end what a message caused")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
-    let by = super::start::by();
+    let by = caller::name();
     let Some(ended) = store.end_cause(message, &by).await? else {
-        return Err(release::unknown(message, &paths));
+        return Err(unknown(message, &paths));
     };
     for (agent, _) in &ended.turns {
         change_notice::notify(&paths.change_notice(agent.folded()));
@@ -63,9 +66,4 @@ async fn end(global: &Global, message: MessageId) -> Result<u8, Failure> {
     }
     output::print(&format!("{text}\n"))?;
     Ok(0)
-}
-
-/// Returns a number of messages in words.
-pub(super) fn messages(count: u64) -> String {
-    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
 }

@@ -1,10 +1,10 @@
 //! `gangline release`: held messages continue, and their request gets as many turns again.
 
 use gangline_core::{MessageId, cause::TURNS_PER_CAUSE};
-use gangline_os::{change_notice, paths::Paths};
+use gangline_os::change_notice;
 use gangline_store::Released;
 
-use super::interrupt::messages;
+use super::request::{messages, unknown};
 use crate::{
     caller,
     cli::{Global, message},
@@ -48,10 +48,4 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     };
     output::print(&text)?;
     Ok(0)
-}
-
-/// There is no such message.
-pub(super) fn unknown(message: MessageId, paths: &Paths) -> Failure {
-    Failure::user(format!("there is no message {message} in {}", paths.state.display()))
-        .hint("`gangline ps` shows held messages, `gangline logs` all messages")
 }

@@ -13,7 +13,7 @@ use gangline_store::{Desired, RestartWhen};
 use super::{
     choice::{self, Choice},
     down,
-    start::{PATIENCE, Started, Starter, by, may_run},
+    start::{PATIENCE, Started, Starter, may_run},
     up,
 };
 use crate::{
@@ -92,7 +92,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 
 async fn order(fleet: &Fleet, chosen: &[Member], when: RestartWhen) -> Result<(), Failure> {
     for member in chosen {
-        fleet.store.order_restart(&member.name, when, &by()).await?;
+        fleet.store.order_restart(&member.name, when, &caller::name()).await?;
     }
     fleet.notify_hub();
     Ok(())
@@ -139,7 +139,7 @@ async fn ourselves(
     (when, starter): (RestartWhen, &Starter),
 ) -> Result<(), Failure> {
     let names = [member.name.clone()];
-    fleet.store.order(&member.name, Desired::Up, &by()).await?;
+    fleet.store.order(&member.name, Desired::Up, &caller::name()).await?;
     if when == RestartWhen::WhenIdle {
         wait_for_idle(fleet, member).await?;
     }

@@ -55,7 +55,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let down = chosen.iter().filter(|member| !member.runs());
     choice::order(&fleet, &choice::check(&loaded, down, choice)?).await?;
     for member in &chosen {
-        fleet.store.order(&member.name, Desired::Up, &by()).await?;
+        fleet.store.order(&member.name, Desired::Up, &caller::name()).await?;
     }
     fleet.notify_hub();
     let embedded = loaded.config.network.embedded;
@@ -77,12 +77,6 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let look = |it: &Member| started.or_ended(it, it.start(gangline_core::Epoch(0), UnixMicros(0)));
     let failed = fleet.until(&names, Some(PATIENCE), look).await?;
     fleet::left_undone(&fleet.paths, &failed).map_or(Ok(0), Err)
-}
-
-/// Returns who orders something, for the record.
-pub(super) fn by() -> String {
-    let user = std::env::var("USER").ok().filter(|user| !user.trim().is_empty());
-    user.unwrap_or_else(|| "owner".to_owned())
 }
 
 /// Makes sure that the agent is one that the configuration lets run.

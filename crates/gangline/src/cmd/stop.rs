@@ -7,7 +7,6 @@ use gangline_hub::kept::DRAIN_BUDGET;
 use gangline_os::kill::Signal;
 use gangline_store::Desired;
 
-use super::start::by;
 use crate::{
     caller,
     cli::{Global, whom::Whom},
@@ -42,7 +41,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     }
     let desired = if args.now { Desired::DownNow } else { Desired::Down };
     for member in &chosen {
-        fleet.store.order(&member.name, desired, &by()).await?;
+        fleet.store.order(&member.name, desired, &caller::name()).await?;
     }
     fleet.notify_hub();
     // Whom no hub keeps, nobody but us can ask.

@@ -9,8 +9,9 @@ use gangline_api::ready::ReadyLine;
 use gangline_hub::hub::{self, HubOptions, Left, Listening, OnTerm, Progress};
 use gangline_os::{clock, paths::Paths, process::detach_session};
 
-use super::{choice, start::by};
+use super::choice;
 use crate::{
+    caller,
     cli::{Global, number},
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
@@ -163,7 +164,7 @@ async fn order(checked: &Checked, named: Option<&str>) -> Result<(), Failure> {
     for agent in loaded.enabled().filter(|_| named.is_some()) {
         let driven = loaded.driven(agent, named)?;
         let name = driven.instead_of.is_some().then_some(driven.found.name.as_str());
-        store.order_runtime(&agent.nick, name, &by()).await?;
+        store.order_runtime(&agent.nick, name, &caller::name()).await?;
     }
     Ok(store.close().await?)
 }
