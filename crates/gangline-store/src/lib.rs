@@ -8,6 +8,7 @@
 
 mod error;
 mod op;
+mod opening;
 mod sqlite;
 mod store;
 mod types;
@@ -16,7 +17,8 @@ pub use gangline_core::answer::How;
 
 pub use error::{AnswerError, DecideError, LetterError, OpenError, StoreError, Written};
 pub use op::FAILPOINTS;
-pub use store::{Entry, OpenOptions, Store, Tuning};
+pub use opening::{OpenOptions, Tuning};
+pub use store::{Entry, Store};
 pub use types::{
     Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, ApprovalPlace, ApprovalRow,
     AskedBy, Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided, Desired,

@@ -52,7 +52,7 @@ use self::{
 use crate::{
     error::{OpenError, StoreError, Written},
     op::Op,
-    store::{OpenOptions, Tuning},
+    opening::{OpenOptions, Tuning},
     types::{AgentRow, Health, Order, Syncs},
 };
 
