@@ -26,6 +26,7 @@ mod rows;
 pub(crate) mod rules;
 mod soon;
 mod sql;
+mod statements;
 pub(crate) mod trace;
 pub(crate) mod turns;
 mod writer;
@@ -41,7 +42,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use self::job::OnDone;
-pub(crate) use self::writer::Writer;
+pub(crate) use self::statements::Writer;
 use self::{
     fault::Fault,
     files::Files,

@@ -15,8 +15,7 @@ use std::{
 };
 
 use gangline_core::{AgentName, Epoch};
-use gangline_os::{clock::UnixMicros, failpoint};
-use rusqlite::Connection;
+use gangline_os::failpoint;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
@@ -28,6 +27,7 @@ use super::{
     job::{Stage, Write},
     reader::ReadRequest,
     soon, sql,
+    statements::Writer,
 };
 use crate::error::{OpenError, StoreError, Written};
 
@@ -40,16 +40,6 @@ pub(crate) enum WriteRequest {
     /// In this order, in one commit.
     Writes(Vec<Box<dyn Write>>),
     Close(Stage, oneshot::Sender<Result<(), StoreError>>),
-}
-
-/// What the statements of a write work with.
-pub(crate) struct Writer {
-    pub(crate) connection: Connection,
-    pub(crate) installation_id: String,
-    /// The wall clock at the beginning of the commit.
-    pub(crate) now: UnixMicros,
-    /// The epochs that this process has begun: all its writes for those agents are bound to them.
-    pub(crate) epochs: HashMap<AgentName, Epoch>,
 }
 
 /// Why the connection cannot be used any more.
