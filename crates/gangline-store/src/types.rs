@@ -22,6 +22,7 @@ pub use approvals::{
     Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling,
     WithdrawApproval,
 };
+pub(crate) use approvals::{by_rules, is_by_rules};
 pub use causes::{CauseEnded, CauseRow, Held, Released};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use letters::{LetterFilter, LetterRow, LetterState, NewLetter};
@@ -34,6 +35,5 @@ pub use questions::{
 };
 pub use reminders::{Firing, NewReminder, ReminderRow, ReminderState};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};
-pub(crate) use rules::{by_rules, is_by_rules};
 pub use trace::Trace;
 pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};

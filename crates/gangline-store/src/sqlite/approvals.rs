@@ -1,9 +1,10 @@
 //! Statements of approvals.
 
 use gangline_core::{
-    AgentName, ApprovalNumber, Epoch, TurnId,
+    AgentName, ApprovalNumber, Epoch, Principal, Tier, TurnId,
     approval::{ApprovalState, Decision, view},
     redact::Redacted,
+    rule::{Offer, Rule, Subject},
 };
 use rusqlite::{Connection, Row, params};
 
@@ -17,7 +18,8 @@ use super::{
 use crate::{
     error::{DecideError, StoreError},
     types::{
-        ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling, WithdrawApproval, is_by_rules,
+        Always, Announce, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling, SendReceipt,
+        Stored, WithdrawApproval, by_rules, is_by_rules,
     },
 };
 
@@ -40,7 +42,7 @@ pub(crate) fn open(w: &mut Writer, ask: &OpenApproval) -> Result<OpenedApproval,
         None => ask_anew(w, ask)?,
     };
     let decided = match decided {
-        None => rules::allow(w, ask, number)?,
+        None => allow_by_rules(w, ask, number)?,
         decided => decided,
     };
     let mut opened = OpenedApproval {
@@ -56,6 +58,29 @@ pub(crate) fn open(w: &mut Writer, ask: &OpenApproval) -> Result<OpenedApproval,
         opened.delivered = receipt.delivered;
     }
     Ok(opened)
+}
+
+/// Allows an approval that was just opened, if rules cover all of it.
+fn allow_by_rules(
+    w: &mut Writer,
+    ask: &OpenApproval,
+    number: i64,
+) -> Result<Option<Decision>, Fault> {
+    let Some(offer) = &ask.offer else { return Ok(None) };
+    rules::store_offer(w, number, offer)?;
+    let rules: Vec<Rule> =
+        rules::list(&w.connection, Some(&ask.agent))?.into_iter().map(|row| row.rule).collect();
+    let Some(numbers) = offer.allowed_by(&rules) else { return Ok(None) };
+    let by = by_rules(&numbers);
+    let ruling = Ruling {
+        decision: Decision::Allow,
+        by: Principal { account: by.clone(), tier: Tier::Owner },
+        known_as: by,
+        note: None,
+        say: None,
+    };
+    let decided = decide(w, ApprovalNumber(number), &ruling)?;
+    Ok(decided.ok().map(|decided| decided.decision))
 }
 
 /// Finds the approval of a request that is repeated within its turn.
@@ -222,6 +247,37 @@ pub(crate) fn decide(
     }
     let for_next_attempt = state == ApprovalState::Void;
     Ok(Ok(Decided { number, agent: row.agent, decision: ruling.decision, for_next_attempt }))
+}
+
+/// Decides an approval and stores what it offers.
+pub(crate) fn decide_always(
+    w: &mut Writer,
+    number: ApprovalNumber,
+    ruling: &Ruling,
+) -> Result<Result<Always, DecideError>, Fault> {
+    let decided = match decide(w, number, ruling)? {
+        Ok(decided) => decided,
+        Err(error) => return Ok(Err(error)),
+    };
+    let stored = match rules::offer(&w.connection, number)? {
+        Some(Offer { subject: Subject::Unclear(why), .. }) => Stored::Nothing(why),
+        None => Stored::Nothing("it was asked by an older program".to_owned()),
+        Some(offer) => rules::store(w, (&decided.agent, number), (&offer, ruling))?,
+    };
+    Ok(Ok(Always { decided, stored }))
+}
+
+/// Announces an open approval in one more place, or again in one.
+pub(crate) fn announce(
+    w: &mut Writer,
+    number: ApprovalNumber,
+    it: &Announce,
+) -> Result<SendReceipt, Fault> {
+    agents::fence(w, &it.send.agent, it.send.turn.map(|turn| turn.epoch))?;
+    match one(&w.connection, number)? {
+        Some(row) if row.state == ApprovalState::Open => places::put(w, number, it),
+        Some(_) | None => Ok(SendReceipt::default()),
+    }
 }
 
 /// Finds one by its number.

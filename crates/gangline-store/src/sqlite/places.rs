@@ -1,13 +1,9 @@
 //! Statements of the places in which approvals are announced.
 
-use gangline_core::{
-    ApprovalNumber,
-    approval::{ApprovalState, view::Extent},
-    redact::Redacted,
-};
+use gangline_core::{ApprovalNumber, approval::view::Extent, redact::Redacted};
 use rusqlite::{Connection, params};
 
-use super::{Writer, agents, fault::Fault, outbox, rows, sql};
+use super::{Writer, fault::Fault, outbox, rows, sql};
 use crate::{
     NUMBER_PLACEHOLDER,
     types::{Announce, ApprovalPlace, ApprovalRow, LineKind, Said, Send, SendReceipt},
@@ -43,19 +39,6 @@ pub(super) fn put(
         sql::run(&w.connection, sql, with)?;
     }
     Ok(receipt)
-}
-
-/// Announces an open approval in one more place, or again in one.
-pub(crate) fn announce(
-    w: &mut Writer,
-    number: ApprovalNumber,
-    it: &Announce,
-) -> Result<SendReceipt, Fault> {
-    agents::fence(w, &it.send.agent, it.send.turn.map(|turn| turn.epoch))?;
-    match super::approvals::one(&w.connection, number)? {
-        Some(row) if row.state == ApprovalState::Open => put(w, number, it),
-        Some(_) | None => Ok(SendReceipt::default()),
-    }
 }
 
 /// Records that the last line of an announcement was said, if it is one. `agent` is folded.

@@ -1,17 +1,13 @@
 //! Statements of rules, and of what approvals offer to make rules of.
 
 use gangline_core::{
-    AgentName, ApprovalNumber, Principal, Tier,
-    approval::Decision,
+    AgentName, ApprovalNumber, Principal,
     rule::{Form, Offer, Rule, Subject},
 };
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, approvals, fault::Fault, rows, sql};
-use crate::{
-    error::DecideError,
-    types::{Always, OpenApproval, RULES_MAX, RuleRow, Ruling, Stored, by_rules},
-};
+use super::{Writer, fault::Fault, rows, sql};
+use crate::types::{RULES_MAX, RuleRow, Ruling, Stored};
 
 fn stored(form: &Form) -> (&'static str, String) {
     match form {
@@ -33,7 +29,7 @@ fn form(kind: &str, body: String) -> Option<Form> {
 }
 
 /// Stores what an approval offers, in place of what it offered before.
-fn store_offer(w: &mut Writer, number: i64, offer: &Offer) -> Result<(), Fault> {
+pub(super) fn store_offer(w: &mut Writer, number: i64, offer: &Offer) -> Result<(), Fault> {
     let unclear = match &offer.subject {
         Subject::Forms(_) => None,
         Subject::Unclear(why) => Some(why),
@@ -108,48 +104,8 @@ pub(crate) fn list(c: &Connection, agent: Option<&AgentName>) -> Result<Vec<Rule
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Allows an approval that was just opened, if rules cover all of it.
-pub(super) fn allow(
-    w: &mut Writer,
-    ask: &OpenApproval,
-    number: i64,
-) -> Result<Option<Decision>, Fault> {
-    let Some(offer) = &ask.offer else { return Ok(None) };
-    store_offer(w, number, offer)?;
-    let rules: Vec<Rule> =
-        list(&w.connection, Some(&ask.agent))?.into_iter().map(|row| row.rule).collect();
-    let Some(numbers) = offer.allowed_by(&rules) else { return Ok(None) };
-    let by = by_rules(&numbers);
-    let ruling = Ruling {
-        decision: Decision::Allow,
-        by: Principal { account: by.clone(), tier: Tier::Owner },
-        known_as: by,
-        note: None,
-        say: None,
-    };
-    let decided = approvals::decide(w, ApprovalNumber(number), &ruling)?;
-    Ok(decided.ok().map(|decided| decided.decision))
-}
-
-/// Decides an approval and stores what it offers.
-pub(crate) fn decide(
-    w: &mut Writer,
-    number: ApprovalNumber,
-    ruling: &Ruling,
-) -> Result<Result<Always, DecideError>, Fault> {
-    let decided = match approvals::decide(w, number, ruling)? {
-        Ok(decided) => decided,
-        Err(error) => return Ok(Err(error)),
-    };
-    let stored = match offer(&w.connection, number)? {
-        Some(Offer { subject: Subject::Unclear(why), .. }) => Stored::Nothing(why),
-        None => Stored::Nothing("it was asked by an older program".to_owned()),
-        Some(offer) => store(w, (&decided.agent, number), (&offer, ruling))?,
-    };
-    Ok(Ok(Always { decided, stored }))
-}
-
-fn store(
+/// Makes rules of what an approval offers.
+pub(super) fn store(
     w: &mut Writer,
     (agent, number): (&AgentName, ApprovalNumber),
     (offer, ruling): (&Offer, &Ruling),

@@ -89,7 +89,7 @@ impl Store {
         number: ApprovalNumber,
         announce: Announce,
     ) -> Result<SendReceipt, StoreError> {
-        let work = move |w: &mut Writer| places::announce(w, number, &announce);
+        let work = move |w: &mut Writer| approvals::announce(w, number, &announce);
         self.sqlite.write(&op::SEND, work).await
     }
 

@@ -6,7 +6,7 @@ use super::Store;
 use crate::{
     error::{DecideError, StoreError},
     op,
-    sqlite::{Writer, rules},
+    sqlite::{Writer, approvals, rules},
     types::{Always, RuleRow, Ruling},
 };
 
@@ -21,7 +21,7 @@ impl Store {
         number: ApprovalNumber,
         ruling: Ruling,
     ) -> Result<Always, DecideError> {
-        let work = move |w: &mut Writer| rules::decide(w, number, &ruling);
+        let work = move |w: &mut Writer| approvals::decide_always(w, number, &ruling);
         self.sqlite.write(&op::DECIDE, work).await?
     }
 

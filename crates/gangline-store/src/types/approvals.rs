@@ -10,6 +10,9 @@ use gangline_os::clock::UnixMicros;
 
 use super::{Accepted, OutboxId, Send};
 
+/// Begins the name that decides by rules, with their numbers behind it. No account has a space.
+const BY_RULE: &str = "rule ";
+
 /// A runtime asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenApproval {
@@ -186,6 +189,17 @@ impl ApprovalRow {
     /// Returns whether rules decided it, so that nobody was asked.
     #[must_use]
     pub fn is_by_rules(&self) -> bool {
-        self.decided_by.as_ref().is_some_and(|by| super::is_by_rules(&by.account))
+        self.decided_by.as_ref().is_some_and(|by| is_by_rules(&by.account))
     }
+}
+
+/// Returns the name under which rules decide: `rule 3`, `rule 3, 7`.
+pub(crate) fn by_rules(numbers: &[i64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    format!("{BY_RULE}{}", numbers.join(", "))
+}
+
+/// Returns whether rules decided, and no person.
+pub(crate) fn is_by_rules(account: &str) -> bool {
+    account.starts_with(BY_RULE)
 }

@@ -7,19 +7,6 @@ use super::Decided;
 
 /// The most rules that one agent has.
 pub const RULES_MAX: usize = 500;
-/// Begins the name that decides by rules, with their numbers behind it. No account has a space.
-const BY_RULE: &str = "rule ";
-
-/// Returns the name under which rules decide: `rule 3`, `rule 3, 7`.
-pub(crate) fn by_rules(numbers: &[i64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-    format!("{BY_RULE}{}", numbers.join(", "))
-}
-
-/// Returns whether rules decided, and no person.
-pub(crate) fn is_by_rules(account: &str) -> bool {
-    account.starts_with(BY_RULE)
-}
 
 /// One rule, and who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
