@@ -5,6 +5,7 @@
 //! The other modules are the statements, one module per topic.
 
 pub(crate) mod agents;
+mod announced;
 pub(crate) mod approvals;
 pub(crate) mod causes;
 mod commit;
@@ -24,6 +25,7 @@ mod reader;
 pub(crate) mod reminders;
 mod rows;
 pub(crate) mod rules;
+pub(crate) mod send;
 mod soon;
 mod sql;
 mod statements;

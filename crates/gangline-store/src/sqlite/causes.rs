@@ -203,12 +203,12 @@ fn tell(
         in_reply_to: None,
         deliver: None,
     };
-    outbox::put(w, &send)?;
+    outbox::put(w, &send, None)?;
     // Elsewhere nobody knows who holds the nick, and an owner who asked in private has read it.
     let in_room = place.target.starts_with('#');
     if place.network == w.installation_id && (in_room || place.tier != Tier::Owner) {
         let (idem_key, target) = (format!("co-{root}-{told}").into(), OWNER.to_owned());
-        outbox::put(w, &Send { idem_key, target, ..send })?;
+        outbox::put(w, &Send { idem_key, target, ..send }, None)?;
     }
     Ok(Some(teller))
 }

@@ -4,34 +4,25 @@ use gangline_core::{AgentName, MessageId, Principal, name::fold, redact::Redacte
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents,
+    Writer, agents, announced,
     fault::Fault,
-    messages, places,
     rows::{self, outbox_sql, page},
     sql,
 };
-use crate::types::{OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt, SentAs};
+use crate::types::{OutboxId, OutboxRow, OutboxState, Said, Send, SentAs};
 
-pub(crate) fn send(
-    w: &mut Writer,
-    send: &Send,
-    question: Option<&str>,
-) -> Result<SendReceipt, Fault> {
-    agents::fence(w, &send.agent, send.turn.map(|turn| turn.epoch))?;
-    put_to(w, send, question)
+/// The lines of a send.
+pub(super) struct Lines {
+    pub(super) ids: Vec<OutboxId>,
+    /// They were there before.
+    pub(super) repeated: bool,
+    /// The root of what they follow from.
+    pub(super) root: Option<MessageId>,
 }
 
-/// Inserts a send's lines, without asking whose epoch it is.
-pub(super) fn put(w: &mut Writer, send: &Send) -> Result<SendReceipt, Fault> {
-    put_to(w, send, None)
-}
-
-/// The same; a question that is not named is looked for in what the send answers.
-pub(super) fn put_to(
-    w: &mut Writer,
-    send: &Send,
-    asked: Option<&str>,
-) -> Result<SendReceipt, Fault> {
+/// Inserts a send's lines, without asking whose epoch it is; what is delivered at once is
+/// [`super::send`]'s. A question that is not named is looked for in what the send answers.
+pub(super) fn put(w: &mut Writer, send: &Send, asked: Option<&str>) -> Result<Lines, Fault> {
     let known = "SELECT id FROM outbox WHERE agent = ? AND idem_key = ? ORDER BY part";
     let known: Vec<i64> = sql::all(
         &w.connection,
@@ -40,7 +31,7 @@ pub(super) fn put_to(
         sql::column,
     )?;
     let repeated = !known.is_empty();
-    let mut outbox: Vec<OutboxId> = known.into_iter().map(OutboxId).collect();
+    let mut ids: Vec<OutboxId> = known.into_iter().map(OutboxId).collect();
     let mut cause = cause(w, send)?;
     if !repeated {
         cause.question = match asked {
@@ -48,17 +39,10 @@ pub(super) fn put_to(
             None => question(w, send)?,
         };
         for (part, line) in send.lines.iter().enumerate() {
-            outbox.push(put_line(w, send, part, (line, &cause))?);
+            ids.push(put_line(w, send, part, (line, &cause))?);
         }
     }
-    let delivered = match &send.deliver {
-        Some(message) if !repeated || message.intake_key.is_some() => {
-            Some(messages::put(w, message, cause.root.map(MessageId))?)
-        }
-        _ => None,
-    };
-    let repeated = repeated || delivered.is_some_and(|row| row.duplicate);
-    Ok(SendReceipt { outbox, repeated, delivered })
+    Ok(Lines { ids, repeated, root: cause.root.map(MessageId) })
 }
 
 /// What a line follows from.
@@ -245,7 +229,7 @@ fn confirm_one(w: &mut Writer, id: OutboxId, said: &Said) -> Result<bool, Fault>
         return Ok(false);
     };
     if is_last {
-        places::announced(w, (&agent, &idem_key), said)?;
+        announced::put(w, (&agent, &idem_key), said)?;
     }
     Ok(true)
 }

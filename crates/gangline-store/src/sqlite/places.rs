@@ -3,10 +3,10 @@
 use gangline_core::{ApprovalNumber, approval::view::Extent, redact::Redacted};
 use rusqlite::{Connection, params};
 
-use super::{Writer, fault::Fault, outbox, rows, sql};
+use super::{Writer, fault::Fault, outbox, rows, send, sql};
 use crate::{
     NUMBER_PLACEHOLDER,
-    types::{Announce, ApprovalPlace, ApprovalRow, LineKind, Said, Send, SendReceipt},
+    types::{Announce, ApprovalPlace, ApprovalRow, LineKind, Send, SendReceipt},
 };
 
 /// Announces an approval in a place. The same key again changes nothing.
@@ -16,7 +16,7 @@ pub(super) fn put(
     announce: &Announce,
 ) -> Result<SendReceipt, Fault> {
     let send = numbered(&announce.send, number);
-    let receipt = outbox::put_to(w, &send, announce.question.as_deref())?;
+    let receipt = send::put(w, &send, announce.question.as_deref())?;
     if !receipt.repeated {
         // A reminder that follows keeps what was heard there: the answer to the first line may be
         // under way. One that shows all counts anew where not all was shown before.
@@ -39,24 +39,6 @@ pub(super) fn put(
         sql::run(&w.connection, sql, with)?;
     }
     Ok(receipt)
-}
-
-/// Records that the last line of an announcement was said, if it is one. `agent` is folded.
-pub(super) fn announced(
-    w: &Writer,
-    (agent, idem_key): (&str, &str),
-    said: &Said,
-) -> Result<(), Fault> {
-    let sql = "UPDATE approval_places SET told_at = ?, heard_at = ? \
-               WHERE agent = ? AND idem_key = ? AND heard_at IS NULL RETURNING number";
-    let with = params![said.at, w.now.0, agent, idem_key];
-    let numbers: Vec<i64> = sql::all(&w.connection, sql, with, sql::column)?;
-    for number in numbers {
-        let sql = "UPDATE approvals SET announced_at = ?, announced_msgid = ? \
-                   WHERE number = ? AND announced_at IS NULL AND announced_msgid IS NULL";
-        sql::run(&w.connection, sql, params![said.at, said.msgid, number])?;
-    }
-    Ok(())
 }
 
 /// Returns where an approval was announced.
@@ -90,7 +72,7 @@ pub(super) fn say_everywhere(
             in_reply_to: None,
             deliver: None,
         };
-        outbox::put(w, &send)?;
+        outbox::put(w, &send, None)?;
     }
     Ok(())
 }
@@ -99,11 +81,11 @@ pub(super) fn say_everywhere(
 /// announced.
 pub(super) fn say_gone(w: &mut Writer, number: ApprovalNumber, say: &Send) -> Result<(), Fault> {
     let say = numbered(say, number);
-    outbox::put(w, &say)?;
+    send::put(w, &say, None)?;
     let others = list(&w.connection, number)?.into_iter().filter(|it| it.target != say.target);
     for (at, place) in others.enumerate() {
         let idem_key = format!("{}-{at}", say.idem_key).into();
-        outbox::put(w, &Send { idem_key, target: place.target, ..say.clone() })?;
+        send::put(w, &Send { idem_key, target: place.target, ..say.clone() }, None)?;
     }
     Ok(())
 }

@@ -13,9 +13,9 @@ use rusqlite::{Connection, Row, params};
 use super::{
     Writer, agents,
     fault::Fault,
-    messages, numbers, outbox,
+    messages, numbers,
     rows::{self, page},
-    sql,
+    send, sql,
 };
 use crate::{
     error::{AnswerError, StoreError},
@@ -127,7 +127,7 @@ fn mark(w: &mut Writer, message: MessageId, number: QuestionNumber) -> Result<()
 }
 
 fn put_place(w: &mut Writer, number: QuestionNumber, placed: &QuestionPlaced) -> Result<(), Fault> {
-    outbox::put_to(w, &placed.send, placed.question.as_deref())?;
+    send::put(w, &placed.send, placed.question.as_deref())?;
     let sql = "INSERT INTO question_places (question, place, installation_id, agent, target, \
                idem_key) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
     sql::run(

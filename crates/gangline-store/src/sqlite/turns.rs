@@ -6,9 +6,8 @@ use rusqlite::{Connection, params};
 use super::{
     Writer, agents, approvals, causes, events,
     fault::Fault,
-    outbox,
     rows::{self, message_sql, turn_sql},
-    sql,
+    send, sql,
 };
 use crate::{
     error::StoreError,
@@ -180,7 +179,7 @@ pub(crate) fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
     }
     ended.returned = return_rest(w, end)?;
     for send in &end.sends {
-        let receipt = outbox::put(w, send)?;
+        let receipt = send::put(w, send, None)?;
         ended.outbox.extend(receipt.outbox);
         ended.delivered.extend(receipt.delivered);
     }

@@ -6,7 +6,7 @@ use super::Store;
 use crate::{
     error::StoreError,
     op,
-    sqlite::outbox,
+    sqlite::{outbox, send},
     types::{OutboxId, OutboxRow, Said, Send, SendReceipt, SentAs},
 };
 
@@ -17,7 +17,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
     pub async fn send(&self, send: Send) -> Result<SendReceipt, StoreError> {
-        self.sqlite.write(&op::SEND, move |w| outbox::send(w, &send, None)).await
+        self.sqlite.write(&op::SEND, move |w| send::send(w, &send, None)).await
     }
 
     /// As [`Store::send`], of an answer to the line with this id, which need not be a message: it
@@ -31,7 +31,7 @@ impl Store {
         send: Send,
         question: Option<String>,
     ) -> Result<SendReceipt, StoreError> {
-        let work = move |w: &mut crate::sqlite::Writer| outbox::send(w, &send, question.as_deref());
+        let work = move |w: &mut crate::sqlite::Writer| send::send(w, &send, question.as_deref());
         self.sqlite.write(&op::SEND, work).await
     }
 

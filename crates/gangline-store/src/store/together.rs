@@ -6,7 +6,7 @@ use super::Store;
 use crate::{
     error::StoreError,
     op::{self, Op},
-    sqlite::{Work, Writer, agents, approvals, events, outbox, turns},
+    sqlite::{Work, Writer, agents, approvals, events, send, turns},
     types::{AgentUpdate, EndTurn, NewEvent, NewUsage, Send},
 };
 
@@ -60,7 +60,7 @@ impl Entry {
                 (&op::MARK_DELIVERED, Box::new(work))
             }
             Self::Send(send) => {
-                (&op::SEND, Box::new(move |w: &mut Writer| outbox::send(w, &send, None).map(drop)))
+                (&op::SEND, Box::new(move |w: &mut Writer| send::send(w, &send, None).map(drop)))
             }
             Self::End(end) => {
                 (&op::END_TURN, Box::new(move |w: &mut Writer| turns::end(w, &end).map(drop)))
