@@ -211,7 +211,7 @@ pub fn decode(bytes: &[u8]) -> Result<Message, ParseError> {
 #[must_use]
 pub fn body_len(raw: &[u8]) -> usize {
     let line = parse::without_line_end(raw);
-    parse::split_tags(line).1.len() + 2
+    tags::split(line).1.len() + 2
 }
 
 #[cfg(test)]

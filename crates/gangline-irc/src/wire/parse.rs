@@ -14,7 +14,7 @@ impl Message {
         if let Some(at) = line.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
             return Err(ParseError::ControlByte { at });
         }
-        let (tag_section, body) = split_tags(line);
+        let (tag_section, body) = tags::split(line);
         if tag_section.len() > SERVER_TAGS_MAX {
             return Err(ParseError::TagsTooLong { bytes: tag_section.len() });
         }
@@ -44,15 +44,6 @@ impl Message {
 pub(super) fn without_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// Splits a line into its tag section (`@…` and one space) and the rest.
-pub(super) fn split_tags(line: &[u8]) -> (&[u8], &[u8]) {
-    if line.first() != Some(&b'@') {
-        return (b"", line);
-    }
-    let end = line.iter().position(|byte| *byte == b' ').map_or(line.len(), |at| at + 1);
-    line.split_at(end)
 }
 
 fn split_source(body: &str) -> Result<(Option<&str>, &str), ParseError> {

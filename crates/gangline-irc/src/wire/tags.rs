@@ -36,10 +36,19 @@ pub(super) fn read(section: &str) -> Vec<(String, Option<String>)> {
     data.split(';').map(tag).filter(|(key, _)| !key.is_empty()).collect()
 }
 
+/// Splits a line into its tag section (`@…` and one space) and the rest.
+pub(super) fn split(line: &[u8]) -> (&[u8], &[u8]) {
+    if line.first() != Some(&b'@') {
+        return (b"", line);
+    }
+    let end = line.iter().position(|byte| *byte == b' ').map_or(line.len(), |at| at + 1);
+    line.split_at(end)
+}
+
 /// Returns the label of a line that may be no message at all, so that its refusal can carry it.
 #[must_use]
 pub fn label_of(line: &[u8]) -> Option<String> {
-    let section = String::from_utf8_lossy(super::parse::split_tags(line).0).into_owned();
+    let section = String::from_utf8_lossy(split(line).0).into_owned();
     let found = read(&section).into_iter().rev().find(|(key, _)| key == LABEL)?;
     found.1.filter(|label| !label.contains('\0'))
 }
