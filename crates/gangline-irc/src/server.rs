@@ -22,6 +22,7 @@ pub mod access;
 mod caps;
 mod channel;
 mod client;
+mod client_id;
 mod command;
 pub mod config;
 mod connection;

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use gangline_irc::server::events::{Entry, Event, EventKind, NewEvent, Place};
+use gangline_irc::server::{
+    events::{Event, EventKind, NewEvent, Place},
+    store::Entry,
+};
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 

@@ -12,11 +12,11 @@ use std::{
 
 use gangline_core::{ChannelName, Nick, Tier};
 use gangline_irc::server::{
-    events::{Entry, NewEvent},
+    events::NewEvent,
     store::{
-        Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryError, HistoryQuery,
-        HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine, ReadMark, RoomModes, StoredLine,
-        TargetRow, TargetsQuery, Topic,
+        Account, Accounts, Appended, BoxFuture, Commit, Entry, FindLine, HistoryError,
+        HistoryQuery, HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine, ReadMark,
+        RoomModes, StoredLine, TargetRow, TargetsQuery, Topic,
     },
 };
 use gangline_os::lock::FileLock;

@@ -4,9 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use gangline_core::{ChannelName, Nick, Principal, Tier};
 use gangline_irc::server::{
-    events::{Entry, Place},
+    events::Place,
     store::{
-        Account, Accounts, Appended, Bound, Conversation, FindLine, HistoryQuery, LineKind,
+        Account, Accounts, Appended, Bound, Conversation, Entry, FindLine, HistoryQuery, LineKind,
         NewLine, Party, Range, StoredLine, TargetRow, TargetsQuery, Topic,
     },
 };

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use gangline_core::ChannelName;
 use gangline_irc::server::{
-    events::{Entry, NewEvent, WAITING_MAX},
+    events::{NewEvent, WAITING_MAX},
     store::{
-        Account, Accounts, Appended, Commit, FindLine, HistoryError, HistoryQuery, Marker, Marks,
-        Missed, MissedQuery, NewLine, ReadMark, RoomModes, StoredLine, TargetRow, TargetsQuery,
-        Topic,
+        Account, Accounts, Appended, Commit, Entry, FindLine, HistoryError, HistoryQuery, Marker,
+        Marks, Missed, MissedQuery, NewLine, ReadMark, RoomModes, StoredLine, TargetRow,
+        TargetsQuery, Topic,
     },
     unkept::UnkeptMarks,
 };

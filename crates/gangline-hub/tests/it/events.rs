@@ -7,11 +7,11 @@ use std::{path::Path, sync::Arc};
 use gangline_core::{Principal, Tier};
 use gangline_hub::ircd::{history::SqliteHistory, opening::HistoryOptions};
 use gangline_irc::server::{
-    events::{Entry, Event, EventKind, NewEvent},
+    events::{Event, EventKind, NewEvent},
     memory::MemoryStore,
     store::{
-        Appended, Bound, Commit, Conversation, HistoryQuery, HistoryStore, LineKind, NewLine,
-        Party, Range, Topic,
+        Appended, Bound, Commit, Conversation, Entry, HistoryQuery, HistoryStore, LineKind,
+        NewLine, Party, Range, Topic,
     },
 };
 use gangline_os::clock::{self, UnixMicros};

@@ -12,7 +12,8 @@ use gangline_core::{Nick, Tier, name};
 use gangline_os::secret::Secret;
 
 use super::{
-    client::{Client, ClientId},
+    client::Client,
+    client_id::ClientId,
     command::Call,
     events::{Doing, EventKind},
     state::State,

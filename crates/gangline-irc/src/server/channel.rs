@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gangline_core::ChannelName;
 use gangline_os::clock::UnixMicros;
 
-use super::{access::RoomRule, client::ClientId, store::RoomModes};
+use super::{access::RoomRule, client_id::ClientId, store::RoomModes};
 
 /// What a member may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

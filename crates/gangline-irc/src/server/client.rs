@@ -16,14 +16,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    caps::Caps, command::Draft, outgoing::Outgoing, paced::Paced, reading::Reading, store::Party,
-    trust::Origin,
+    caps::Caps, client_id::ClientId, command::Draft, outgoing::Outgoing, paced::Paced,
+    reading::Reading, store::Party, trust::Origin,
 };
 use crate::wire::{Message, sasl::Answer, scram::Challenge};
-
-/// A connection, never used twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct ClientId(pub(super) u64);
 
 /// What the two subtasks of a connection share with the server's task.
 pub(super) struct Shared {

@@ -2,7 +2,7 @@
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{client::ClientId, flight::Asker, state::State};
+use super::{client_id::ClientId, flight::Asker, state::State};
 use crate::wire::{Message, numeric as n};
 
 mod authenticate;

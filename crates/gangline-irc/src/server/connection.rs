@@ -12,7 +12,8 @@ use gangline_os::clock::SharedClock;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::{
-    client::{ClientId, Shared},
+    client::Shared,
+    client_id::ClientId,
     config::Flood,
     framing::{Framed, Framer},
     paced::LOW,

@@ -5,17 +5,17 @@ use gangline_os::clock::rfc3339;
 
 use super::{
     caps::Caps,
-    client::{Client, ClientId},
+    client::Client,
+    client_id::ClientId,
     command,
-    events::Entry,
     flight::{Asker, Done, Draft, Flight, Job, Known, Refusal},
     outgoing::{Mark, Outgoing},
     reading::PRIVATE,
     remarks::Names,
     state::State,
     store::{
-        Appended, Conversation, FindLine, HistoryError, LineKind, NewLine, Party, StoredLine,
-        TargetRow,
+        Appended, Conversation, Entry, FindLine, HistoryError, LineKind, NewLine, Party,
+        StoredLine, TargetRow,
     },
 };
 use crate::wire::{batch, numeric as n};

@@ -9,12 +9,8 @@ use gangline_core::{ChannelName, Tier};
 use gangline_os::clock::UnixMicros;
 
 use super::{
-    caps::Caps,
-    client::{Client, ClientId},
-    outgoing::Outgoing,
-    seldom::Seldom,
+    caps::Caps, client::Client, client_id::ClientId, outgoing::Outgoing, seldom::Seldom,
     state::State,
-    store::StoredLine,
 };
 
 #[cfg(test)]
@@ -105,15 +101,6 @@ pub struct NewEvent {
     pub room: ChannelName,
     /// What happened.
     pub event: Arc<Event>,
-}
-
-/// A part of a history.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
-    /// Something that was said.
-    Line(StoredLine),
-    /// Something that happened.
-    Event(Arc<Event>),
 }
 
 /// A place in a history with events: the place of a line and 0, or the place of the line that an

@@ -7,14 +7,14 @@ use gangline_core::ChannelName;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
-    client::ClientId,
+    client_id::ClientId,
     command::Redaction,
-    events::{Entry, NewEvent, Waiting},
+    events::{NewEvent, Waiting},
     history_reply::HistoryReply,
     store::{
-        Account, Appended, BoxFuture, Commit, FindLine, HistoryError, HistoryQuery, HistoryStore,
-        Marker, Missed, MissedQuery, NewLine, Range, ReadMark, RoomModes, StoredLine, TargetRow,
-        TargetsQuery, Topic,
+        Account, Appended, BoxFuture, Commit, Entry, FindLine, HistoryError, HistoryQuery,
+        HistoryStore, Marker, Missed, MissedQuery, NewLine, Range, ReadMark, RoomModes, StoredLine,
+        TargetRow, TargetsQuery, Topic,
     },
     unkept::UnkeptMarks,
 };

@@ -3,7 +3,8 @@
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
-    client::{ClientId, Held, Stage},
+    client::{Held, Stage},
+    client_id::ClientId,
     command::{self, Call},
     flight::Asker,
     framing::Framed,

@@ -11,9 +11,9 @@ use gangline_os::{clock::UnixMicros, secret::random_token};
 use tokio::sync::watch;
 
 use super::{
-    events::{Entry, Event, NewEvent, Place},
+    events::{Event, NewEvent, Place},
     store::{
-        Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, FindLine,
+        Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, Entry, FindLine,
         HistoryError, HistoryQuery, HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine,
         Party, Range, ReadMark, RoomModes, StoredLine, TargetRow, TargetsQuery, Topic,
     },

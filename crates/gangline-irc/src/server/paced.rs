@@ -6,7 +6,7 @@
 
 use super::{
     caps::Caps,
-    client::ClientId,
+    client_id::ClientId,
     outgoing::{Mark, Outgoing},
     state::State,
 };

@@ -11,7 +11,8 @@ use gangline_os::clock::{UnixMicros, local_minute};
 
 use super::{
     caps::Caps,
-    client::{Client, ClientId},
+    client::Client,
+    client_id::ClientId,
     flight::{Asker, Job},
     outgoing::Outgoing,
     reading::{Entry, PRIVATE, Reader, Reading},

@@ -10,7 +10,8 @@ use gangline_core::{Nick, Principal, Tier, name};
 use super::{
     access::looks_like_ours,
     caps::Caps,
-    client::{ClientId, Identity, Stage},
+    client::{Identity, Stage},
+    client_id::ClientId,
     command,
     flight::Job,
     outgoing::Outgoing,

@@ -4,7 +4,8 @@ use gangline_core::Nick;
 
 use super::{
     caps::Caps,
-    client::{Client, ClientId, Scope},
+    client::{Client, Scope},
+    client_id::ClientId,
     outgoing::{Copies, Mark, Outgoing},
     state::State,
 };

@@ -20,7 +20,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     ServerEnd,
     caps::Caps,
-    client::{Client, ClientId, Identity, Registering, SendQueue, Shared, Stage},
+    client::{Client, Identity, Registering, SendQueue, Shared, Stage},
+    client_id::ClientId,
     connection::{self, Called, FromClient, Reader},
     flight::Done,
     listeners::{Arrival, Ends, Listeners},

@@ -14,21 +14,19 @@ use super::{
     access::Access,
     caps::Caps,
     channel::{Channel, Modes},
-    client::{Client, ClientId, Identity},
+    client::{Client, Identity},
+    client_id::ClientId,
     config::ServerConfig,
     crowd::Crowd,
     events::{Doing, EventKind},
     flight::Flights,
     outgoing::Outgoing,
     reading::ReadMarks,
-    store::{Accounts, HistoryStore, Party, RoomModes, Topic},
+    store::{Accounts, HistoryStore, Party, RoomModes, TAGS_ID, Topic},
     throttle::Throttle,
     trouble::Trouble,
     trust::Trust,
 };
-
-/// What the id begins with of what is shown and is not among the kept lines.
-pub(super) const TAGS_ID: &str = "tags.";
 
 /// The state of one server.
 pub(super) struct State {

@@ -10,11 +10,14 @@ use gangline_core::{ChannelName, Principal};
 use gangline_os::clock::UnixMicros;
 use tokio::sync::watch;
 
-use super::events::{Entry, NewEvent};
+use super::events::{Event, NewEvent};
 
 /// Marks that are kept; beyond them the oldest are forgotten, and what their owners missed is not
 /// shown to them.
 pub const MARKS_MAX: usize = 10_000;
+
+/// What the id begins with of what is shown and is not among the kept lines.
+pub(super) const TAGS_ID: &str = "tags.";
 
 /// A future behind a `dyn` trait.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -25,6 +28,15 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub struct HistoryError {
     /// What went wrong, for the log and the sender: "disk full".
     pub why: String,
+}
+
+/// A part of a history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// Something that was said.
+    Line(StoredLine),
+    /// Something that happened.
+    Event(Arc<Event>),
 }
 
 /// One side of a private conversation. Two people may bear the same nick one after the other;
@@ -199,7 +211,7 @@ impl Bound {
     /// Returns the place of the line with this id.
     #[must_use]
     pub fn of(msgid: &str) -> Self {
-        let behind = msgid.strip_prefix(super::state::TAGS_ID);
+        let behind = msgid.strip_prefix(TAGS_ID);
         let behind = behind.and_then(|rest| rest.split_once('.')?.0.parse().ok());
         let msgid = msgid.to_owned();
         match behind {

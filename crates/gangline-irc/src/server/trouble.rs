@@ -5,7 +5,7 @@ use std::time::Duration;
 use gangline_core::Tier;
 
 use super::{
-    client::ClientId,
+    client_id::ClientId,
     outgoing::{Mark, Outgoing},
     state::State,
     store::HistoryError,

@@ -3,7 +3,8 @@
 use super::{super::state::State, Call};
 use crate::{
     server::{
-        client::{ClientId, Login, LoginStep},
+        client::{Login, LoginStep},
+        client_id::ClientId,
         outgoing::Outgoing,
         registration::{MAX_FAILURES, Proof},
     },

@@ -4,11 +4,7 @@ use gangline_core::name::fold;
 
 use super::{super::state::State, Call, privmsg};
 use crate::{
-    server::{
-        caps::Caps,
-        client::{Client, ClientId},
-        store::LineKind,
-    },
+    server::{caps::Caps, client::Client, client_id::ClientId, store::LineKind},
     wire::{
         BODY_MAX, Message,
         multiline::{self, BYTES_MAX, Follows, LINES_MAX},

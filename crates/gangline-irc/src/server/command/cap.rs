@@ -4,7 +4,8 @@ use super::{super::state::State, Call};
 use crate::{
     server::{
         caps::{Caps, offered},
-        client::{ClientId, Stage},
+        client::Stage,
+        client_id::ClientId,
         outgoing::Outgoing,
     },
     wire::numeric as n,

@@ -9,7 +9,8 @@ use crate::{
     server::{
         caps::Caps,
         channel::{Channel, Member, Modes},
-        client::{Client, ClientId},
+        client::Client,
+        client_id::ClientId,
         events::{Doing, EventKind},
         outgoing::Outgoing,
         store::RoomModes,

@@ -6,7 +6,7 @@ use gangline_core::name::fold;
 
 use super::{super::state::State, Call, topic};
 use crate::{
-    server::{client::ClientId, outgoing::Outgoing, paced::Rows},
+    server::{client_id::ClientId, outgoing::Outgoing, paced::Rows},
     wire::numeric as n,
 };
 

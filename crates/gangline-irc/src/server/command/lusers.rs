@@ -1,7 +1,7 @@
 //! LUSERS.
 
 use crate::server::{
-    client::ClientId,
+    client_id::ClientId,
     reply::{
         RPL_GLOBALUSERS, RPL_LOCALUSERS, RPL_LUSERCHANNELS, RPL_LUSERCLIENT, RPL_LUSERME,
         RPL_LUSEROP, RPL_LUSERUNKNOWN,

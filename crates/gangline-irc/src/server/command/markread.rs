@@ -10,7 +10,8 @@ use gangline_os::clock::{UnixMicros, rfc3339};
 use super::{super::state::State, Call};
 use crate::server::{
     caps::Caps,
-    client::{Client, ClientId},
+    client::Client,
+    client_id::ClientId,
     flight::{Asker, Job},
     outgoing::Outgoing,
     store::{HistoryError, Marker, Party},

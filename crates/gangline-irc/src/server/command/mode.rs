@@ -8,7 +8,8 @@ use super::{super::state::State, Call};
 use crate::{
     server::{
         channel::Modes,
-        client::{Client, ClientId},
+        client::Client,
+        client_id::ClientId,
         events::{self, Doing, Event, EventKind},
         flight::{Asker, Job},
         outgoing::Outgoing,

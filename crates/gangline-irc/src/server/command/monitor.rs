@@ -2,7 +2,7 @@
 
 use super::{super::state::State, Call};
 use crate::server::{
-    client::ClientId,
+    client_id::ClientId,
     reply::{RPL_ENDOFMONLIST, RPL_MONLIST, RPL_MONOFFLINE, RPL_MONONLINE},
 };
 

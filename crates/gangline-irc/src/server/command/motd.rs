@@ -1,7 +1,7 @@
 //! MOTD.
 
 use crate::{
-    server::{client::ClientId, state::State},
+    server::{client_id::ClientId, state::State},
     wire::numeric as n,
 };
 

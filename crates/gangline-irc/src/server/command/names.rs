@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use super::{super::state::State, Call};
 use crate::{
-    server::{caps::Caps, client::ClientId, outgoing::Outgoing, paced::Rows},
+    server::{caps::Caps, client_id::ClientId, outgoing::Outgoing, paced::Rows},
     wire::numeric as n,
 };
 

@@ -5,7 +5,7 @@ use gangline_core::ChannelName;
 use super::{super::state::State, Call};
 use crate::{
     server::{
-        client::ClientId,
+        client_id::ClientId,
         events::{Doing, EventKind},
     },
     wire::text,

@@ -8,7 +8,7 @@ use super::{super::state::State, Call};
 use crate::{
     server::{
         caps::Caps,
-        client::ClientId,
+        client_id::ClientId,
         flight::{Draft, Flight, Job, Refusal},
         outgoing,
         store::{Conversation, FindLine, LineKind, NewLine, Party},

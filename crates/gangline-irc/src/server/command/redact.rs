@@ -9,7 +9,8 @@ use super::{super::state::State, Call};
 use crate::{
     server::{
         caps::Caps,
-        client::{Client, ClientId},
+        client::Client,
+        client_id::ClientId,
         flight::{Asker, Job},
         outgoing::Outgoing,
         store::{Conversation, HistoryError, Party, StoredLine},

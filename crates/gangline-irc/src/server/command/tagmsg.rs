@@ -6,7 +6,7 @@ use super::{super::state::State, Call};
 use crate::{
     server::{
         caps::Caps,
-        client::ClientId,
+        client_id::ClientId,
         outgoing::{Mark, Outgoing, client_only},
         store::Party,
     },

@@ -7,7 +7,8 @@ use gangline_os::clock::UnixMicros;
 use super::{super::state::State, Call};
 use crate::{
     server::{
-        client::{Client, ClientId},
+        client::Client,
+        client_id::ClientId,
         events::{Doing, EventKind},
         flight::{Asker, Job},
         store::{HistoryError, Topic},

@@ -7,12 +7,8 @@ use gangline_core::name::fold;
 use super::{super::state::State, Call};
 use crate::{
     server::{
-        caps::Caps,
-        channel::Member,
-        client::{Client, ClientId},
-        outgoing::Outgoing,
-        paced::Rows,
-        reply::RPL_WHOSPCRPL,
+        caps::Caps, channel::Member, client::Client, client_id::ClientId, outgoing::Outgoing,
+        paced::Rows, reply::RPL_WHOSPCRPL,
     },
     wire::{numeric as n, text},
 };

@@ -1,8 +1,8 @@
 //! WHOIS.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
-    server::client::{Client, ClientId},
+    server::{client::Client, client_id::ClientId},
     wire::numeric as n,
 };
 
