@@ -19,6 +19,8 @@ use store::HistoryStore;
 use trust::Trust;
 
 pub mod access;
+mod admission;
+mod call;
 mod caps;
 mod channel;
 mod client;
@@ -28,6 +30,7 @@ pub mod config;
 mod connection;
 mod crowd;
 mod delivery;
+mod draft;
 pub mod events;
 mod flight;
 mod framing;

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    caps::Caps, client_id::ClientId, command::Draft, outgoing::Outgoing, paced::Paced,
+    caps::Caps, client_id::ClientId, draft::Draft, outgoing::Outgoing, paced::Paced,
     reading::Reading, store::Party, trust::Origin,
 };
 use crate::wire::{Message, sasl::Answer, scram::Challenge};

@@ -1,9 +1,7 @@
 //! What clients can ask, one file a command.
 
-use tokio::sync::OwnedSemaphorePermit;
-
-use super::{client_id::ClientId, flight::Asker, state::State};
-use crate::wire::{Message, numeric as n};
+use super::{call::Call, client_id::ClientId, state::State};
+use crate::wire::numeric as n;
 
 mod authenticate;
 mod away;
@@ -40,37 +38,12 @@ mod version;
 mod who;
 mod whois;
 
-pub(super) use batch::Draft;
 pub(super) use lusers::run as lusers;
 pub(super) use markread::finish as finish_marker;
 pub(super) use mode::finish as finish_modes;
 pub(super) use motd::run as motd;
-pub(super) use redact::{Redaction, finish as finish_redaction, found as found_to_redact};
+pub(super) use redact::{finish as finish_redaction, found as found_to_redact};
 pub(super) use topic::finish as finish_topic;
-
-/// One request.
-pub(super) struct Call {
-    pub(super) id: ClientId,
-    pub(super) message: Message,
-    /// Given back when the request is done; moved along if the store must answer first.
-    pub(super) credit: Option<OwnedSemaphorePermit>,
-}
-
-impl Call {
-    /// Returns a parameter that is there and not empty.
-    fn word(&self, index: usize) -> Option<&str> {
-        self.message.at(index).filter(|word| !word.is_empty())
-    }
-
-    /// Returns the asker of a question to the store, with the label and the credit of this
-    /// request.
-    fn asker(&mut self, state: &mut State) -> Asker {
-        if let Some(client) = state.client_mut(self.id) {
-            client.in_flight += 1;
-        }
-        Asker { id: self.id, label: state.take_label(self.id), credit: self.credit.take() }
-    }
-}
 
 /// Does what is asked.
 pub(super) fn run(state: &mut State, mut call: Call) {

@@ -8,7 +8,6 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     client_id::ClientId,
-    command::Redaction,
     events::{NewEvent, Waiting},
     history_reply::HistoryReply,
     store::{
@@ -61,6 +60,13 @@ pub(super) struct Refusal {
     pub(super) number: u16,
     pub(super) target: String,
     pub(super) text: &'static str,
+}
+
+/// What is to be taken back.
+pub(super) struct Redaction {
+    pub(super) target: String,
+    pub(super) msgid: String,
+    pub(super) why: Option<String>,
 }
 
 /// Something to ask of the store.

@@ -3,9 +3,10 @@
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
+    call::Call,
     client::{Held, Stage},
     client_id::ClientId,
-    command::{self, Call},
+    command,
     flight::Asker,
     framing::Framed,
     http,

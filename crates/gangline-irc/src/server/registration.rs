@@ -8,7 +8,7 @@ use std::{
 use gangline_core::{Nick, Principal, Tier, name};
 
 use super::{
-    access::looks_like_ours,
+    admission::looks_like_ours,
     caps::Caps,
     client::{Identity, Stage},
     client_id::ClientId,

@@ -1,6 +1,6 @@
 //! AUTHENTICATE: SASL SCRAM-SHA-256 and PLAIN.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{
         client::{Login, LoginStep},

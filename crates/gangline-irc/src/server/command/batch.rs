@@ -2,9 +2,12 @@
 
 use gangline_core::name::fold;
 
-use super::{super::state::State, Call, privmsg};
+use super::{
+    super::{call::Call, state::State},
+    privmsg,
+};
 use crate::{
-    server::{caps::Caps, client::Client, client_id::ClientId, store::LineKind},
+    server::{caps::Caps, client::Client, client_id::ClientId, draft::Draft, store::LineKind},
     wire::{
         BODY_MAX, Message,
         multiline::{self, BYTES_MAX, Follows, LINES_MAX},
@@ -14,20 +17,6 @@ use crate::{
 
 /// The longest name of a batch.
 const REFERENCE_MAX: usize = 64;
-
-/// A message that a client is sending.
-pub(in crate::server) struct Draft {
-    reference: String,
-    /// The line that has begun it: its tags are the message's.
-    start: Message,
-    label: Option<String>,
-    kind: Option<LineKind>,
-    lines: usize,
-    bytes: usize,
-    text: String,
-    /// Whether it has been refused: its further lines are passed over.
-    refused: bool,
-}
 
 /// Why a message is refused: code, words, text.
 struct Wrong(&'static str, Vec<String>, &'static str);

@@ -1,6 +1,6 @@
 //! CAP: which extensions a connection uses.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{
         caps::{Caps, offered},

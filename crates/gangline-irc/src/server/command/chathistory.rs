@@ -3,7 +3,7 @@
 
 use gangline_core::{ChannelName, Nick, Target};
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::server::{
     client::Client,
     flight::Job,

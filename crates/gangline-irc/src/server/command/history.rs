@@ -5,7 +5,10 @@
 
 use gangline_core::{Target, Tier};
 
-use super::{super::state::State, Call, chathistory, join};
+use super::{
+    super::{call::Call, state::State},
+    chathistory, join,
+};
 use crate::server::{
     flight::Job,
     history_reply::{HistoryReply, LINES_MAX, SEARCH_PAGE, What},

@@ -1,6 +1,6 @@
 //! INVITE.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{caps::Caps, client::Client, outgoing::Outgoing},
     wire::numeric as n,

@@ -1,6 +1,6 @@
 //! ISON.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::wire::numeric as n;
 
 pub(super) fn run(state: &mut State, call: &Call) {

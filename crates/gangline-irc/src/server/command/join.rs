@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use gangline_core::{ChannelName, Tier};
 
-use super::{super::state::State, Call, markread, names, topic};
+use super::{
+    super::{call::Call, state::State},
+    markread, names, topic,
+};
 use crate::{
     server::{
         caps::Caps,

@@ -1,6 +1,6 @@
 //! KICK.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::events::{Doing, EventKind},
     wire::{numeric as n, text},

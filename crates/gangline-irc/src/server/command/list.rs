@@ -4,7 +4,10 @@ use std::ops::Bound;
 
 use gangline_core::name::fold;
 
-use super::{super::state::State, Call, topic};
+use super::{
+    super::{call::Call, state::State},
+    topic,
+};
 use crate::{
     server::{client_id::ClientId, outgoing::Outgoing, paced::Rows},
     wire::numeric as n,

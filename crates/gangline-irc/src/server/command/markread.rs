@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use gangline_core::{ChannelName, Target, name::fold};
 use gangline_os::clock::{UnixMicros, rfc3339};
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::server::{
     caps::Caps,
     client::Client,

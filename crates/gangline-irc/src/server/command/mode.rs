@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gangline_core::{Tier, name::fold};
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{
         channel::Modes,

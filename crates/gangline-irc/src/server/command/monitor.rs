@@ -1,6 +1,6 @@
 //! MONITOR: be told when a nick comes and goes.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::server::{
     client_id::ClientId,
     reply::{RPL_ENDOFMONLIST, RPL_MONLIST, RPL_MONOFFLINE, RPL_MONONLINE},

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{caps::Caps, client_id::ClientId, outgoing::Outgoing, paced::Rows},
     wire::numeric as n,

@@ -2,7 +2,7 @@
 
 use gangline_core::Nick;
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{
         client_id::ClientId,

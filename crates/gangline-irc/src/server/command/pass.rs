@@ -1,6 +1,6 @@
 //! PASS: `account:password`, for clients without SASL; `owner:<token>` above all.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::wire::numeric as n;
 
 pub(super) fn run(state: &mut State, call: &Call) {

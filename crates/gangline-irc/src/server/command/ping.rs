@@ -1,7 +1,7 @@
 //! PING.
 
-use super::{super::state::State, Call};
 use crate::server::outgoing::Outgoing;
+use crate::server::{call::Call, state::State};
 
 pub(super) fn run(state: &mut State, call: &Call) {
     let Some(token) = call.word(0) else { return super::need_more(state, call) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gangline_core::{Target, Tier};
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{
         caps::Caps,

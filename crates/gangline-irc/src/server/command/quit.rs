@@ -1,6 +1,6 @@
 //! QUIT.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::wire::text;
 
 const WHY_MAX: usize = 200;

@@ -5,13 +5,13 @@
 
 use gangline_core::{Target, Tier};
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{
         caps::Caps,
         client::Client,
         client_id::ClientId,
-        flight::{Asker, Job},
+        flight::{Asker, Job, Redaction},
         outgoing::Outgoing,
         store::{Conversation, HistoryError, Party, StoredLine},
     },
@@ -19,13 +19,6 @@ use crate::{
 };
 
 const WHY_MAX: usize = 200;
-
-/// What is to be taken back.
-pub(in crate::server) struct Redaction {
-    pub(in crate::server) target: String,
-    pub(in crate::server) msgid: String,
-    why: Option<String>,
-}
 
 pub(super) fn run(state: &mut State, call: &mut Call) {
     let id = call.id;

@@ -1,6 +1,6 @@
 //! SETNAME.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{caps::Caps, outgoing::Outgoing},
     wire::text,

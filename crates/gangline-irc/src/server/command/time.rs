@@ -2,7 +2,7 @@
 
 use gangline_os::clock::rfc3339;
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::wire::numeric as n;
 
 pub(super) fn run(state: &mut State, call: &Call) {

@@ -1,6 +1,6 @@
 //! USER.
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::wire::text;
 
 /// The longest real name, in bytes.

@@ -1,7 +1,7 @@
 //! USERHOST.
 
-use super::{super::state::State, Call};
 use crate::server::reply::RPL_USERHOST;
+use crate::server::{call::Call, state::State};
 
 pub(super) fn run(state: &mut State, call: &Call) {
     let found = call.message.params.iter().take(5).filter_map(|nick| state.by_nick(nick));

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use gangline_core::name::fold;
 
-use super::{super::state::State, Call};
+use crate::server::{call::Call, state::State};
 use crate::{
     server::{
         caps::Caps, channel::Member, client::Client, client_id::ClientId, outgoing::Outgoing,
