@@ -38,6 +38,7 @@ mod version;
 mod who;
 mod whois;
 
+pub(super) use history::finish as finish_history;
 pub(super) use lusers::run as lusers;
 pub(super) use markread::finish as finish_marker;
 pub(super) use mode::finish as finish_modes;

@@ -59,7 +59,7 @@ impl State {
                 self.landed(asker);
             }
             Done::HistoryReply(asker, wanted, found) => {
-                self.finish_history_reply(asker, wanted, found)
+                command::finish_history(self, asker, wanted, found)
             }
             Done::Missed(asker, place, found) => {
                 self.finish_missed(asker.id, &place, found);

@@ -4,10 +4,8 @@
 use gangline_os::clock::UnixMicros;
 
 use super::{
-    flight::{Asker, Job},
     outgoing::Outgoing,
-    state::State,
-    store::{Bound, HistoryError, HistoryQuery, Range, StoredLine},
+    store::{HistoryQuery, StoredLine},
 };
 use crate::wire::{BODY_MAX, multiline, text::cut};
 
@@ -49,14 +47,14 @@ pub(super) struct Search {
     /// What is looked for, in lower case.
     term: String,
     /// What was found, the newest first.
-    found: Vec<StoredLine>,
+    pub(super) found: Vec<StoredLine>,
     /// How many lines were looked at.
     seen: usize,
 }
 
 /// What follows from a page of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+pub(super) enum Then {
     More,
     Done,
 }
@@ -72,7 +70,7 @@ impl What {
 
 impl Search {
     /// Takes a page, the oldest line first.
-    fn take(&mut self, page: Vec<StoredLine>) -> Then {
+    pub(super) fn take(&mut self, page: Vec<StoredLine>) -> Then {
         self.seen += page.len();
         let whole = page.len() >= SEARCH_PAGE;
         let hits =
@@ -84,44 +82,10 @@ impl Search {
     }
 }
 
-impl State {
-    /// Takes a page of the store; asks for the next one or answers.
-    pub(super) fn finish_history_reply(
-        &mut self,
-        asker: Asker,
-        mut wanted: Box<HistoryReply>,
-        found: Result<Vec<StoredLine>, HistoryError>,
-    ) {
-        let mut lines = match found {
-            Ok(lines) => lines,
-            Err(error) => {
-                tracing::error!(%error, "history could not be read");
-                let words = ["HISTORY", "MESSAGE_ERROR", &wanted.target];
-                let out = self.fail_line(asker.id, &words, "Messages could not be retrieved");
-                self.answer(asker.id, asker.label.as_deref(), &[out]);
-                return self.landed(asker);
-            }
-        };
-        if let What::Search(search) = &mut wanted.what {
-            let oldest = lines.first().map(|line| line.msgid.clone());
-            match (search.take(lines), oldest) {
-                (Then::More, Some(oldest)) => {
-                    wanted.query.range = Range::Before(Bound::Msgid(oldest));
-                    return self.flights.push(Job::HistoryReply { asker, wanted });
-                }
-                (Then::More | Then::Done, _) => {
-                    lines = std::mem::take(&mut search.found);
-                    lines.reverse();
-                }
-            }
-        }
-        let answers = self.lines_of(&wanted, &lines);
-        self.answer(asker.id, asker.label.as_deref(), &answers);
-        self.landed(asker);
-    }
-
-    fn lines_of(&self, wanted: &HistoryReply, lines: &[StoredLine]) -> Vec<Outgoing> {
-        let (name, target) = (&self.config.name, wanted.target.as_str());
+impl HistoryReply {
+    /// Returns the lines and the end, as the server of that name writes them.
+    pub(super) fn lines(&self, name: &str, lines: &[StoredLine]) -> Vec<Outgoing> {
+        let target = self.target.as_str();
         let mut answers = Vec::with_capacity(lines.len() + 1);
         for StoredLine { line, .. } in lines {
             let nick = line.source.split('!').next().unwrap_or_default();
@@ -144,7 +108,7 @@ impl State {
                 }
             }
         }
-        answers.push(match &wanted.what {
+        answers.push(match &self.what {
             What::Recent | What::Search(_) => {
                 Outgoing::new(name, "HISTORYEND", &[target], Some(END))
             }

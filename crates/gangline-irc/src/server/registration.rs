@@ -1,53 +1,21 @@
-//! From a connection to a user: credentials, the nick, the welcome.
+//! From a connection to a user: the nick and the welcome. Credentials are in `login.rs`.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::sync::Arc;
 
-use gangline_core::{Nick, Principal, Tier, name};
+use gangline_core::{Nick, Tier, name};
 
 use super::{
     admission::looks_like_ours,
-    caps::Caps,
     client::{Identity, Stage},
     client_id::ClientId,
     command,
     flight::Job,
-    outgoing::Outgoing,
     reading::PRIVATE,
     state::State,
     store::Account,
     trust::Origin,
 };
 use crate::wire::numeric as n;
-
-/// Wrong credentials after which a connection is closed.
-pub(super) const MAX_FAILURES: u32 = 3;
-
-/// Whether a credential was right.
-pub(super) enum Proof {
-    Right,
-    Wrong,
-    /// It was not looked at: there were too many wrong ones.
-    TooSoon {
-        wait: Duration,
-    },
-}
-
-impl Proof {
-    /// Returns why nobody was logged in.
-    pub(super) fn refusal(&self) -> Option<String> {
-        match self {
-            Self::Right => None,
-            Self::Wrong => Some("Password incorrect; connect again with the right one".to_owned()),
-            Self::TooSoon { wait } => {
-                let seconds = wait.as_secs() + 1;
-                Some(format!("Too many wrong passwords; try again in {seconds} s"))
-            }
-        }
-    }
-}
 
 /// Why a nick cannot be had.
 enum Taken {
@@ -57,65 +25,6 @@ enum Taken {
 }
 
 impl State {
-    /// Checks a credential; a right one puts the client into the account.
-    pub(super) fn prove(&mut self, id: ClientId, account: &str, password: &str) -> Proof {
-        if let Some(wait) = self.too_soon(id) {
-            return Proof::TooSoon { wait };
-        }
-        let Some(origin) = self.client(id).map(|client| client.origin) else {
-            return Proof::Wrong;
-        };
-        let found = self.trust.authenticate(origin, account, password);
-        self.proved(id, found)
-    }
-
-    /// Returns how long the client must wait before a credential of it is looked at; that counts
-    /// as a failure of this connection.
-    pub(super) fn too_soon(&mut self, id: ClientId) -> Option<Duration> {
-        let now = self.config.clock.monotonic();
-        let wait = self.throttle.pause(self.client(id)?.origin, now)?;
-        self.client_mut(id)?.failures += 1;
-        Some(wait)
-    }
-
-    /// Takes the outcome of a check.
-    pub(super) fn proved(&mut self, id: ClientId, found: Option<Principal>) -> Proof {
-        let now = self.config.clock.monotonic();
-        let Some(client) = self.client_mut(id) else { return Proof::Wrong };
-        let origin = client.origin;
-        let Some(principal) = found else {
-            client.failures += 1;
-            tracing::warn!(client = id.0, ?origin, "a wrong credential was given");
-            self.throttle.wrong(origin, now);
-            return Proof::Wrong;
-        };
-        client.failures = 0;
-        self.throttle.right(origin);
-        self.log_in(id, principal);
-        Proof::Right
-    }
-
-    fn log_in(&mut self, id: ClientId, principal: Principal) {
-        let account = principal.account.clone();
-        let is_agent = principal.tier == Tier::Agent;
-        self.identify(id, Identity::Account(principal));
-        let Some(client) = self.client(id) else { return };
-        // Their own link paces agents; a whole answer must not take a minute.
-        client.queue.shared().exempt.store(is_agent, Ordering::Relaxed);
-        let (source, ready) = (client.source(), client.is_ready());
-        let text = format!("You are now logged in as {account}");
-        self.numeric(id, n::RPL_LOGGEDIN, &[&source, &account], &text);
-        if ready {
-            let now = self.now();
-            let line = Outgoing::new(&source, "ACCOUNT", &[&account], None).at(now);
-            let mut ids = self.audience(id);
-            ids.insert(id);
-            self.send_capable(ids, Caps::ACCOUNT_NOTIFY, &line);
-            self.note_last_nick(id);
-            self.is_somebody_else(id);
-        }
-    }
-
     /// Registers the client if everything is there: a nick, a user, and no open negotiation.
     pub(super) fn try_register(&mut self, id: ClientId) {
         let Some(client) = self.client(id) else { return };

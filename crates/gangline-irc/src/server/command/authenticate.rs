@@ -5,8 +5,8 @@ use crate::{
     server::{
         client::{Login, LoginStep},
         client_id::ClientId,
+        login::{MAX_FAILURES, Proof},
         outgoing::Outgoing,
-        registration::{MAX_FAILURES, Proof},
     },
     wire::{
         numeric as n,

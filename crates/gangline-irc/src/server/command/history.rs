@@ -10,9 +10,9 @@ use super::{
     chathistory, join,
 };
 use crate::server::{
-    flight::Job,
-    history_reply::{HistoryReply, LINES_MAX, SEARCH_PAGE, What},
-    store::{Bound, Conversation, HistoryQuery, Range},
+    flight::{Asker, Job},
+    history_reply::{HistoryReply, LINES_MAX, SEARCH_PAGE, Then, What},
+    store::{Bound, Conversation, HistoryError, HistoryQuery, Range, StoredLine},
 };
 
 /// The lines of SINCE when none are asked for.
@@ -39,6 +39,41 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
         }
         Err((code, text)) => state.fail(call.id, &["HISTORY", code, &verb, &target], text),
     }
+}
+
+/// Takes a page of the store; asks for the next one or answers.
+pub(in crate::server) fn finish(
+    state: &mut State,
+    asker: Asker,
+    mut wanted: Box<HistoryReply>,
+    found: Result<Vec<StoredLine>, HistoryError>,
+) {
+    let mut lines = match found {
+        Ok(lines) => lines,
+        Err(error) => {
+            tracing::error!(%error, "history could not be read");
+            let words = ["HISTORY", "MESSAGE_ERROR", &wanted.target];
+            let out = state.fail_line(asker.id, &words, "Messages could not be retrieved");
+            state.answer(asker.id, asker.label.as_deref(), &[out]);
+            return state.landed(asker);
+        }
+    };
+    if let What::Search(search) = &mut wanted.what {
+        let oldest = lines.first().map(|line| line.msgid.clone());
+        match (search.take(lines), oldest) {
+            (Then::More, Some(oldest)) => {
+                wanted.query.range = Range::Before(Bound::Msgid(oldest));
+                return state.flights.push(Job::HistoryReply { asker, wanted });
+            }
+            (Then::More | Then::Done, _) => {
+                lines = std::mem::take(&mut search.found);
+                lines.reverse();
+            }
+        }
+    }
+    let answers = wanted.lines(&state.config.name, &lines);
+    state.answer(asker.id, asker.label.as_deref(), &answers);
+    state.landed(asker);
 }
 
 fn history_reply(
