@@ -3,6 +3,7 @@
 
 mod bans;
 mod changelog;
+mod circles;
 pub(crate) mod conformance;
 mod deps;
 mod documents;
@@ -47,6 +48,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("file length", length::check),
     ("first line", headers::check),
     ("modules", modules::check),
+    ("import circles", circles::check),
     ("queues", queues::check),
     ("a mention's way", walk::check),
     ("shared folders", shared_folders::check),
