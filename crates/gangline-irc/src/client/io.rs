@@ -35,7 +35,8 @@ enum Connection {
 
 struct Socket {
     reader: LineReader<Reading>,
-    writer: Writing,
+    /// None once it has failed: what the server said before it closed can still be read.
+    writer: Option<Writing>,
     unsent: VecDeque<u8>,
 }
 
@@ -172,7 +173,7 @@ impl Runner {
             Ok(Dialled { reading, writing, password }) => {
                 self.connection = Connection::Open(Socket {
                     reader: LineReader::new(reading, LINE_MAX),
-                    writer: writing,
+                    writer: Some(writing),
                     unsent: VecDeque::new(),
                 });
                 self.session.connected(self.now(), password);
@@ -205,8 +206,12 @@ impl Runner {
             (Ok(bytes), Connection::Open(socket)) => {
                 socket.unsent.drain(..bytes.min(socket.unsent.len()));
             }
-            (Ok(_), Connection::Waiting { .. } | Connection::Connecting(_)) => {}
-            (Err(error), _) => self.lost(format!("writing failed: {error}"), Retry::Usual),
+            (Err(error), Connection::Open(socket)) => {
+                tracing::debug!(%error, "the server takes no more lines");
+                socket.writer = None;
+                socket.unsent.clear();
+            }
+            (_, Connection::Waiting { .. } | Connection::Connecting(_)) => {}
         }
     }
 
@@ -238,7 +243,9 @@ impl Runner {
         for output in self.session.take_output() {
             match output {
                 Output::Line(line) => {
-                    if let Connection::Open(socket) = &mut self.connection {
+                    if let Connection::Open(socket) = &mut self.connection
+                        && socket.writer.is_some()
+                    {
                         socket.unsent.extend(line.as_bytes());
                     }
                 }
@@ -315,10 +322,19 @@ impl Socket {
         let may_read = may_read && unsent.len() < UNSENT_MAX;
         let has_unsent = !unsent.is_empty();
         let (first, _) = unsent.as_slices();
+        let write = async {
+            match writer {
+                Some(writer) => writer.write(first).await,
+                None => future::pending().await,
+            }
+        };
         tokio::select! {
             line = reader.next(), if may_read => Wake::Read(line),
-            bytes = writer.write(first), if has_unsent => Wake::Wrote(bytes),
+            bytes = write, if has_unsent => Wake::Wrote(bytes),
             else => future::pending().await,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
