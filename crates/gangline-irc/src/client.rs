@@ -82,6 +82,9 @@ pub struct LinkConfig {
     pub address: Address,
     /// The nick that is ours.
     pub nick: Nick,
+    /// What is tried, in this order, where the server does not take `nick` at registration. Without
+    /// any it is neighbours of it.
+    pub instead: Vec<Nick>,
     /// The user name of `USER`.
     pub username: String,
     /// The real name of `USER`.
@@ -114,6 +117,7 @@ impl LinkConfig {
             username: "gangline".to_owned(),
             realname: nick.to_string(),
             nick,
+            instead: Vec::new(),
             sasl: None,
             channels: Vec::new(),
             pace: Pace::FOREIGN,
@@ -271,6 +275,14 @@ pub enum LinkCommand {
         /// The place that was reached; `None` sets it to the newest line.
         after: Option<Cursor>,
     },
+    /// Ask for the newest lines, at most so many; answered by one `HistoryPage`, if there are any, and
+    /// `CaughtUp`, or by `CatchUpFailed`. A server without CHATHISTORY answers `CaughtUp` at once.
+    Latest {
+        /// Whose history.
+        target: Target,
+        /// How many.
+        lines: usize,
+    },
     /// Ask which targets have lines after this time (`2026-11-21T21:33:48.123Z`); answered by
     /// `HistoryTargets`. This is how direct messages from the time of an absence are found.
     FindTargets {
@@ -346,7 +358,7 @@ pub enum LinkEvent {
     },
     /// Somebody else's line.
     Line(Line),
-    /// A page of history; the answer to `CatchUp`.
+    /// A page of history; the answer to `CatchUp` and `Latest`.
     HistoryPage {
         /// Whose.
         target: Target,

@@ -229,6 +229,7 @@ impl Session {
             LinkCommand::Nick(nick) => self.want_nick(now, nick),
             LinkCommand::Raw(message) => self.enqueue(message),
             LinkCommand::CatchUp { target, after } => self.catch_up(now, target, after),
+            LinkCommand::Latest { target, lines } => self.latest(now, target, lines),
             LinkCommand::FindTargets { after } => self.find_targets(now, &after),
             LinkCommand::Quit { reason } => self.quit(&reason),
         }

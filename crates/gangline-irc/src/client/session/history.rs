@@ -32,6 +32,11 @@ enum Want {
         target: Target,
         after: Option<Cursor>,
     },
+    /// The newest lines.
+    Latest {
+        target: Target,
+        lines: usize,
+    },
     Targets {
         after: String,
     },
@@ -113,7 +118,7 @@ impl History {
     fn answered_by(&self, kind: Kind, label: Option<&str>, subject: Option<&str>) -> Option<u64> {
         let asked = self.asked.as_ref()?;
         let fits = match (&asked.want, kind) {
-            (Want::Page { target, .. }, Kind::History) => {
+            (Want::Page { target, .. } | Want::Latest { target, .. }, Kind::History) => {
                 asked.label.is_some() || subject.is_some_and(|name| fold(name) == target.folded())
             }
             (Want::Targets { .. }, Kind::Targets) => true,
@@ -125,21 +130,32 @@ impl History {
 
 impl Session {
     pub(super) fn catch_up(&mut self, now: Duration, target: Target, after: Option<Cursor>) {
+        let want = match self.has_history() {
+            true => Want::Page { target: target.clone(), after },
+            false => Want::Shown { target: target.clone(), after },
+        };
+        let asked_for = self.has_history() || self.caps.has(caps::BATCH);
+        self.want_lines(now, target, asked_for.then_some(want));
+    }
+
+    pub(super) fn latest(&mut self, now: Duration, target: Target, lines: usize) {
+        let want = Want::Latest { target: target.clone(), lines };
+        let asked_for = self.has_history();
+        self.want_lines(now, target, asked_for.then_some(want));
+    }
+
+    /// Asks for lines of the target as soon as nothing else is asked for; `None` if this server has
+    /// none to give.
+    fn want_lines(&mut self, now: Duration, target: Target, want: Option<Want>) {
         if !self.is_online() {
             let why = "the link is down".to_owned();
             return self.tell(LinkEvent::CatchUpFailed { target, why });
         }
-        if !self.has_history() && !self.caps.has(caps::BATCH) {
-            return self.tell(LinkEvent::CaughtUp { target });
-        }
+        let Some(want) = want else { return self.tell(LinkEvent::CaughtUp { target }) };
         if self.history.waiting.len() >= QUEUE_MAX {
             let why = "too many requests wait".to_owned();
             return self.tell(LinkEvent::CatchUpFailed { target, why });
         }
-        let want = match self.has_history() {
-            true => Want::Page { target, after },
-            false => Want::Shown { target, after },
-        };
         self.history.waiting.push_back(want);
         self.ask_history(now);
     }
@@ -181,9 +197,8 @@ impl Session {
                 .param(target.as_str())
                 .param(cursor.as_str())
                 .param(PAGE_LINES.to_string()),
-            Want::Page { target, after: None } => {
-                request.param("LATEST").param(target.as_str()).param("*").param("1")
-            }
+            Want::Page { target, after: None } => newest(request, target, 1),
+            Want::Latest { target, lines } => newest(request, target, *lines),
             Want::Targets { after } => request
                 .param("TARGETS")
                 .param(format!("timestamp={after}"))
@@ -293,13 +308,9 @@ impl Session {
         match asked.map(|asked| asked.want) {
             Some(Want::Page { target, after: Some(after) }) => self.page(target, &after, open),
             Some(Want::Page { target, after: None }) => {
-                if let Some(cursor) = open.newest {
-                    let target = target.clone();
-                    let lines = Vec::new();
-                    self.tell(LinkEvent::HistoryPage { target, lines, cursor, more: false });
-                }
-                self.tell(LinkEvent::CaughtUp { target });
+                self.newest_page(target, Vec::new(), open.newest);
             }
+            Some(Want::Latest { target, .. }) => self.newest_page(target, open.lines, open.newest),
             Some(Want::Targets { .. }) => {
                 self.tell(LinkEvent::HistoryTargets { targets: open.targets });
             }
@@ -312,6 +323,15 @@ impl Session {
             None => open.lines.into_iter().for_each(|line| self.tell(LinkEvent::Line(line))),
         }
         self.ask_history(now);
+    }
+
+    /// Tells of the newest lines all that there is to tell.
+    fn newest_page(&mut self, target: Target, lines: Vec<Line>, newest: Option<Cursor>) {
+        if let Some(cursor) = newest {
+            let target = target.clone();
+            self.tell(LinkEvent::HistoryPage { target, lines, cursor, more: false });
+        }
+        self.tell(LinkEvent::CaughtUp { target });
     }
 
     fn page(&mut self, target: Target, after: &Cursor, open: Open) {
@@ -343,7 +363,9 @@ impl Session {
         let Some(asked) = self.history.asked.take() else { return };
         let why = why.to_owned();
         match asked.want {
-            Want::Page { target, .. } | Want::Shown { target, .. } => {
+            Want::Page { target, .. }
+            | Want::Latest { target, .. }
+            | Want::Shown { target, .. } => {
                 self.tell(LinkEvent::CatchUpFailed { target, why });
             }
             Want::Targets { .. } => self.tell(LinkEvent::HistoryTargetsFailed { why }),
@@ -366,7 +388,9 @@ impl Session {
         for want in std::mem::take(&mut self.history.waiting) {
             match want {
                 Want::Shown { target, after } => self.shown(target, after.as_ref()),
-                Want::Page { .. } | Want::Targets { .. } => self.history.waiting.push_back(want),
+                Want::Page { .. } | Want::Latest { .. } | Want::Targets { .. } => {
+                    self.history.waiting.push_back(want);
+                }
             }
         }
         self.ask_history(now);
@@ -392,4 +416,9 @@ impl Session {
         }
         self.ask_history(now);
     }
+}
+
+/// Returns the request for the target's newest lines.
+fn newest(request: Message, target: &Target, lines: usize) -> Message {
+    request.param("LATEST").param(target.as_str()).param("*").param(lines.to_string())
 }

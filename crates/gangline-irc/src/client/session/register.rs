@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use gangline_core::name::Nick;
+
 use super::{Phase, Retry, Session};
 use crate::{
     client::{LinkEvent, NickTrouble, Timing},
@@ -247,18 +249,24 @@ impl Session {
         }
     }
 
-    /// A nick was refused before 001. Of one that somebody has, a neighbour is tried, told, not
-    /// hidden; one that the server will never take (too long for it, or reserved) is given up.
+    /// A nick was refused before 001. The next of those that may be tried instead is asked for, told,
+    /// not hidden. Without a list of them it is a neighbour of one that somebody has; one that the
+    /// server will never take (too long for it, or reserved) is given up.
     pub(super) fn nick_refused_at_registration(&mut self, number: u16, words: &str) {
         let Phase::Registering(registration) = &mut self.phase else { return };
         let tries = registration.nick_tries;
         registration.nick_tries += 1;
-        if tries == 0 && number == numeric::ERR_ERRONEUSNICKNAME {
+        let listed = !self.config.instead.is_empty();
+        if tries == 0 && number == numeric::ERR_ERRONEUSNICKNAME && !listed {
             self.nick_problem(NickTrouble::NotAllowed, None, words.to_owned());
             return self
                 .close(format!("the server does not accept the nick: {words}"), Retry::Slow);
         }
-        let Some(other) = neighbour(self.wanted_nick().as_str(), tries) else {
+        let other = match listed {
+            true => self.config.instead.get(tries).map(Nick::to_string),
+            false => neighbour(self.wanted_nick().as_str(), tries),
+        };
+        let Some(other) = other else {
             self.nick_problem(NickTrouble::Taken, None, words.to_owned());
             return self.close(format!("no nick is free: {words}"), Retry::Slow);
         };

@@ -71,6 +71,38 @@ fn a_first_start_sets_the_cursor_to_the_newest_line_and_delivers_none() {
 }
 
 #[test]
+fn the_newest_lines_are_one_page_and_the_end() {
+    let latest = || LinkCommand::Latest { target: "#den".parse().unwrap(), lines: 2 };
+    let mut story = Story::rich();
+    assert_eq!(story.command(latest()), ["@label=gangline-h1 CHATHISTORY LATEST #den * 2"]);
+    let lines = [
+        "@batch=h;msgid=m8 :bob!b@h PRIVMSG #den :one",
+        "@batch=h;msgid=m9 :eve!e@h NOTICE #den :two",
+    ];
+    assert_eq!(
+        page(&mut story, "gangline-h1", &lines),
+        [
+            "<page #den to msgid=m9: history Privmsg bob→#den one, history Notice eve→#den two>",
+            "<caught up #den>"
+        ]
+    );
+    story.command(latest());
+    assert_eq!(page(&mut story, "gangline-h2", &[]), ["<caught up #den>"]);
+    story.command(latest());
+    assert_eq!(
+        story.server("@label=gangline-h3 FAIL CHATHISTORY INVALID_TARGET #den :not there"),
+        ["<no page #den: INVALID_TARGET: not there>"]
+    );
+    story.command(latest());
+    assert_eq!(story.after(30).first().unwrap(), "<no page #den: the server did not answer>");
+    for caps in ["", "batch message-tags"] {
+        let mut story = Story::online(config(), caps);
+        assert_eq!(story.command(latest()), ["<caught up #den>"], "`{caps}` is no history");
+    }
+    assert_eq!(Story::new(config()).command(latest()), ["<no page #den: the link is down>"]);
+}
+
+#[test]
 fn a_page_of_our_own_lines_alone_still_moves_the_cursor_and_confirms_them() {
     let mut story = Story::rich();
     story.command(catch_up("#den", Some("msgid=m0")));

@@ -65,6 +65,27 @@ fn a_nick_that_the_server_will_never_take_is_told_and_not_replaced() {
 }
 
 #[test]
+fn where_there_is_a_list_of_nicks_all_of_it_is_tried_and_nothing_else() {
+    let instead = vec!["ada_at_work".parse().unwrap(), "a".parse().unwrap()];
+    for number in [432, 433] {
+        let mut story = Story::new(LinkConfig { instead: instead.clone(), ..den() });
+        story.connect();
+        assert_eq!(
+            story.server(&format!(":irc {number} * ada :Not for you")),
+            ["<nick problem ada Some(\"ada_at_work\") Not for you>", "NICK ada_at_work"]
+        );
+        assert_eq!(
+            story.server(":irc 432 * ada_at_work :Nickname too long"),
+            ["<nick problem ada Some(\"a\") Nickname too long>", "NICK a"]
+        );
+        assert_eq!(
+            story.server(":irc 433 * a :In use"),
+            ["<nick problem ada None In use>", "[slow: no nick is free: In use]"]
+        );
+    }
+}
+
+#[test]
 fn where_the_wanted_nick_is_as_long_as_may_be_a_neighbour_is_no_longer() {
     let mut story = Story::new(den());
     story.connect();
