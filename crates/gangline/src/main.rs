@@ -29,7 +29,7 @@ mod who;
 use std::process::ExitCode;
 
 use clap::Parser;
-use cmd::Cli;
+use cmd::{Cli, Command};
 use failure::{Exit, Failure};
 
 /// What the async runtime takes of the kernel at once. It keeps room for so many, and a daemon has
@@ -73,10 +73,16 @@ fn start(cli: Cli) -> Result<u8, Failure> {
     logging::begin(cli.command.voice());
     // A second installation of the provider is no fault.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    // These have an async runtime of their own where they need one.
+    let command = match cli.command {
+        Command::Channel(args) => return cmd::channel::run_apart(&cli.global, args),
+        Command::Mcp(args) => return cmd::mcp::run_apart(&cli.global, &args),
+        other => other,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_io_events_per_tick(EVENTS)
         .build()
         .map_err(|error| Failure::environment(error).doing("cannot start the async runtime"))?;
-    runtime.block_on(cli.command.run(&cli.global))
+    runtime.block_on(command.run(&cli.global))
 }

@@ -13,6 +13,10 @@ pub(crate) struct Args {
     args: ChannelArgs,
 }
 
-pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+pub(crate) fn run_apart(global: &Global, args: Args) -> Result<u8, Failure> {
     channel::run(global, args.args)
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    run_apart(global, args)
 }

@@ -13,6 +13,10 @@ pub(crate) struct Args {
     args: McpArgs,
 }
 
-pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+pub(crate) fn run_apart(global: &Global, args: &Args) -> Result<u8, Failure> {
     mcp::run(global, &args.args).map(|()| 0)
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    run_apart(global, &args)
 }

@@ -56,6 +56,15 @@ fn bridge(world: &World, socket: &str) -> Child {
     command.spawn().unwrap()
 }
 
+/// Options of every command may stand before it.
+#[test]
+fn it_serves_wherever_its_options_stand() {
+    let world = world();
+    for words in [&["mcp", "--nick", "oak-ada"][..], &["--json", "mcp", "--nick", "oak-ada"]] {
+        assert_eq!(world.run(words).ok(), "", "a client that is gone at once");
+    }
+}
+
 fn ask(child: &mut Child, lines: &mut impl std::io::BufRead, message: &Value) -> Value {
     writeln!(child.stdin.as_mut().unwrap(), "{message}").unwrap();
     let mut line = String::new();
