@@ -1,8 +1,7 @@
 //! `gangline channel …` and `irc_client …`: an agent's shell speaks through the agent's daemon.
 //!
-//! It lives for a moment and is run often, so it has a path of its own: no async runtime, no
-//! logging, no configuration as long as the daemon answers, and of the command line only its own
-//! part. Start at [`early`]; what is asked becomes a [`verb::Verb`], is carried by
+//! It lives for a moment and is run often, so it has a path of its own: no logging, no async runtime
+//! and no configuration as long as the daemon answers, and of the command line only its own part. Start at [`early`]; what is asked becomes a [`verb::Verb`], is carried by
 //! [`client::Client`], and is told by [`messages`]. Without a daemon [`one_shot`] asks the chat server.
 
 mod args;

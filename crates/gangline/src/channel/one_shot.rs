@@ -20,16 +20,17 @@ use gangline_core::{
     split,
 };
 use gangline_irc::{
-    client::Address,
+    client::{Address, Line, LineKind},
     wire::{Message, numeric as n},
 };
 use gangline_os::{clock::parse_rfc3339, paths::Overrides};
+use tokio::time::timeout;
 
 use self::link::Link;
 pub(super) use self::link::OneShotError;
 use crate::{failure::Failure, place};
 
-/// How long the whole of it may take.
+/// How long all of it may take, but for the goodbye.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most lines of history that are asked for.
 const HISTORY_MAX: u32 = 100;
@@ -95,31 +96,57 @@ pub(super) fn answer(
 }
 
 /// Asks the server under the first of these nicks that it takes; returns that one too. Does nothing
-/// if the request is taken back before the server takes us.
+/// if the request is taken back before the server takes us. Not for within an async runtime: it has
+/// its own.
 pub(super) fn answer_as(
     server: &Server,
     nicks: &[String],
     command: &Command,
     taken_back: &dyn Fn() -> bool,
 ) -> Result<(String, Response), OneShotError> {
-    let mut link = Link::open(&server.address, nicks, PATIENCE)?;
-    if taken_back() {
-        link.quit();
-        return Err(OneShotError::TakenBack);
-    }
-    let response = match command {
-        Command::Send { channel: Target::Channel(channel), message, absent, .. } => {
-            send(&mut link, channel, message, *absent)
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(OneShotError::Runtime)?;
+    let answered = runtime.block_on(async {
+        let asking = async {
+            let mut link = Link::open(&server.address, nicks).await?;
+            let response = match taken_back() {
+                true => Err(OneShotError::TakenBack),
+                false => ask(&mut link, command).await,
+            };
+            Ok((link, response))
+        };
+        let (link, response) = within(PATIENCE, asking).await?;
+        let nick = link.nick().to_owned();
+        link.quit().await;
+        response.map(|response| (nick, response))
+    });
+    // A look-up of the server's name may still be under way.
+    runtime.shutdown_background();
+    answered
+}
+
+async fn within<T>(
+    patience: Duration,
+    work: impl Future<Output = Result<T, OneShotError>>,
+) -> Result<T, OneShotError> {
+    timeout(patience, work).await.unwrap_or(Err(OneShotError::Silent))
+}
+
+async fn ask(link: &mut Link, command: &Command) -> Result<Response, OneShotError> {
+    match command {
+        Command::Send { channel: Target::Channel(channel), absent: IfAbsent::Refuse, .. }
+        | Command::Topic { channel, topic: Some(_) }
+            if !is_listed(link, channel).await? =>
+        {
+            Ok(Response::failed(None, no_such_channel(channel)))
         }
-        Command::Send { channel: Target::Nick(nick), message, .. } => {
-            say(&mut link, nick.as_str(), message)
-        }
+        Command::Send { channel: target, message, .. } => say(link, target, message).await,
         Command::Read { channel: Target::Channel(channel), limit, .. } => {
-            read(&mut link, channel, *limit)
+            read(link, channel, (*limit).min(HISTORY_MAX)).await
         }
-        Command::Who { target } => who(&mut link, target),
-        Command::Topic { channel, topic: Some(topic) } => set_topic(&mut link, channel, topic),
-        Command::Channels => channels(&mut link),
+        Command::Who { target } => who(link, target).await,
+        Command::Topic { channel, topic: Some(topic) } => set_topic(link, channel, topic).await,
+        Command::Channels => channels(link).await,
         // What was said privately was not said to this connection.
         Command::Read { channel: Target::Nick(_), .. }
         // The rest is not asked: see `can`.
@@ -140,9 +167,7 @@ pub(super) fn answer_as(
         | Command::Subscribe { .. } => {
             Ok(Response::failed(None, "only the agent's daemon knows this"))
         }
-    };
-    link.quit();
-    Ok((link.nick().to_owned(), response?))
+    }
 }
 
 /// Returns the nicks to try: one that names the agent, then shorter ones.
@@ -159,149 +184,112 @@ fn done(data: &impl serde::Serialize) -> Result<Response, OneShotError> {
     Response::done(None, data).map_err(|error: EncodeError| OneShotError::Odd(error.to_string()))
 }
 
-fn send(
-    link: &mut Link,
-    channel: &ChannelName,
-    text: &str,
-    absent: IfAbsent,
-) -> Result<Response, OneShotError> {
-    if absent == IfAbsent::Refuse && !listed(link)?.iter().any(|(name, _)| same(name, channel)) {
-        return Ok(Response::failed(None, no_such_channel(channel)));
+async fn say(link: &mut Link, target: &Target, text: &str) -> Result<Response, OneShotError> {
+    if let Target::Channel(channel) = target {
+        link.join(channel).await?;
     }
-    join(link, channel)?;
-    say(link, channel.as_str(), text)
+    let cut = |left| format!("… (+{left} lines)");
+    let lines = split::lines(text, split::LINE_BYTES, LINES_MAX, cut).lines;
+    link.say(target, lines.into_iter().map(|line| line.text).collect()).await?;
+    done(&NoData {})
 }
 
-/// Sets a topic, of a channel that is there.
-fn set_topic(
+async fn set_topic(
     link: &mut Link,
     channel: &ChannelName,
     topic: &str,
 ) -> Result<Response, OneShotError> {
-    if !listed(link)?.iter().any(|(name, _)| same(name, channel)) {
-        return Ok(Response::failed(None, no_such_channel(channel)));
-    }
-    join(link, channel)?;
+    link.join(channel).await?;
     let topic = topic.replace(['\r', '\n', '\0'], " ");
-    link.send(&Message::new("TOPIC").param(channel.as_str()).trailing(topic))?;
-    link.until(|line| Ok((line.command == "TOPIC").then_some(())))?;
+    link.send(Message::new("TOPIC").param(channel.as_str()).trailing(topic))?;
+    link.reply(|line| (line.command == "TOPIC").then_some(())).await?;
     done(&NoData {})
-}
-
-fn say(link: &mut Link, target: &str, text: &str) -> Result<Response, OneShotError> {
-    let cut = |left| format!("… (+{left} lines)");
-    for line in split::lines(text, split::LINE_BYTES, LINES_MAX, cut).lines {
-        link.send(&Message::new("PRIVMSG").param(target).trailing(line.text))?;
-    }
-    // What is wrong with a line is told before the answer to this.
-    link.send(&Message::new("PING").param("sent"))?;
-    link.until(|line| Ok((line.command == "PONG").then_some(())))?;
-    done(&NoData {})
-}
-
-fn join(link: &mut Link, channel: &ChannelName) -> Result<(), OneShotError> {
-    link.send(&Message::new("JOIN").param(channel.as_str()))?;
-    link.until(|line| Ok((line.numeric() == Some(n::RPL_ENDOFNAMES)).then_some(())))
 }
 
 /// Returns the server's channels and how many are in each.
-fn listed(link: &mut Link) -> Result<Vec<(String, u32)>, OneShotError> {
-    link.send(&Message::new("LIST"))?;
+async fn listed(link: &mut Link) -> Result<Vec<(String, u32)>, OneShotError> {
+    link.send(Message::new("LIST"))?;
     let mut found = Vec::new();
-    link.until(|line| match line.numeric() {
-        Some(n::RPL_LIST) => {
+    let row = |line: &Message| {
+        if line.numeric() == Some(n::RPL_LIST) {
             let members = line.at(2).and_then(|count| count.parse().ok()).unwrap_or(0);
             found.extend(line.at(1).map(|name| (name.to_owned(), members)));
-            Ok(None)
         }
-        Some(n::RPL_LISTEND) => Ok(Some(())),
-        _ => Ok(None),
-    })?;
+        (line.numeric() == Some(n::RPL_LISTEND)).then_some(())
+    };
+    link.reply(row).await?;
     found.sort();
     Ok(found)
 }
 
-fn channels(link: &mut Link) -> Result<Response, OneShotError> {
-    let listed = listed(link)?;
+async fn is_listed(link: &mut Link, channel: &ChannelName) -> Result<bool, OneShotError> {
+    Ok(listed(link).await?.iter().any(|(name, _)| fold(name) == channel.folded()))
+}
+
+async fn channels(link: &mut Link) -> Result<Response, OneShotError> {
+    let listed = listed(link).await?;
     let channels = listed.iter().map(|(name, _)| name.clone()).collect();
     done(&ChannelsData { channels, members: listed.into_iter().collect() })
 }
 
-fn who(link: &mut Link, target: &Target) -> Result<Response, OneShotError> {
-    link.send(&Message::new("WHO").param(target.as_str()))?;
+async fn who(link: &mut Link, target: &Target) -> Result<Response, OneShotError> {
+    link.send(Message::new("WHO").param(target.as_str()))?;
     let mut users = Vec::new();
-    link.until(|line| match line.numeric() {
-        Some(n::RPL_WHOREPLY) => {
+    let row = |line: &Message| {
+        if line.numeric() == Some(n::RPL_WHOREPLY) {
             let modes = line.at(6).unwrap_or_default().to_owned();
             users.extend(line.at(5).map(|nick| WhoUser { nick: nick.to_owned(), modes }));
-            Ok(None)
         }
-        Some(n::RPL_ENDOFWHO) => Ok(Some(())),
-        _ => Ok(None),
-    })?;
+        (line.numeric() == Some(n::RPL_ENDOFWHO)).then_some(())
+    };
+    link.reply(row).await?;
     done(&WhoData { users })
 }
 
-fn read(link: &mut Link, channel: &ChannelName, limit: u32) -> Result<Response, OneShotError> {
-    let limit = limit.min(HISTORY_MAX).to_string();
-    let messages = if !listed(link)?.iter().any(|(name, _)| same(name, channel)) {
+async fn read(
+    link: &mut Link,
+    channel: &ChannelName,
+    limit: u32,
+) -> Result<Response, OneShotError> {
+    let messages = if !is_listed(link, channel).await? {
         // Looking into a channel must not make it.
         Vec::new()
     } else if link.has_history() {
-        join(link, channel)?;
-        let words = ["LATEST", channel.as_str(), "*", &limit];
-        let ask = words.into_iter().fold(Message::new("CHATHISTORY"), Message::param);
-        link.send(&ask)?;
-        page(link)?
+        link.join(channel).await?;
+        link.latest(channel, limit as usize).await?.into_iter().map(chat_line).collect()
     } else {
-        let words = ["RECENT", channel.as_str(), &limit];
-        link.send(&words.into_iter().fold(Message::new("HISTORY"), Message::param))?;
-        cultures_page(link)?
+        cultures_page(link, channel, limit).await?
     };
     done(&ReadData { messages, remaining: 0 })
 }
 
-/// Reads one batch of history.
-fn page(link: &mut Link) -> Result<Vec<ChatLine>, OneShotError> {
-    let mut lines = Vec::new();
-    link.until(|line| {
-        match (line.command.as_str(), line.tag("batch")) {
-            ("BATCH", _) if line.at(0).is_some_and(|batch| batch.starts_with('-')) => {
-                return Ok(Some(()));
-            }
-            ("PRIVMSG" | "NOTICE", Some(_)) => lines.extend(chat_line(line)),
-            _ => {}
-        }
-        Ok(None)
-    })?;
-    Ok(lines)
-}
-
 #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
-fn chat_line(line: &Message) -> Option<ChatLine> {
-    let at = line.tag("time").and_then(parse_rfc3339).map_or(0, |at| at.0);
-    let nick = line.nick()?.to_owned();
-    Some(ChatLine { nick, text: line.at(1)?.to_owned(), timestamp: at as f64 / 1e6, tier: None })
+fn chat_line(line: Line) -> ChatLine {
+    let at = line.server_time.as_deref().and_then(parse_rfc3339).map_or(0, |at| at.0);
+    let text = match line.kind {
+        LineKind::Privmsg | LineKind::Notice => line.text,
+        LineKind::Action => format!("/me {}", line.text),
+    };
+    ChatLine { nick: line.nick, text, timestamp: at as f64 / 1e6, tier: None }
 }
 
 /// Reads what a server of culture's tells of its history.
-fn cultures_page(link: &mut Link) -> Result<Vec<ChatLine>, OneShotError> {
+async fn cultures_page(
+    link: &mut Link,
+    channel: &ChannelName,
+    limit: u32,
+) -> Result<Vec<ChatLine>, OneShotError> {
+    let ask = Message::new("HISTORY").param("RECENT").param(channel.as_str());
+    link.send(ask.param(limit.to_string()))?;
     let mut lines = Vec::new();
-    link.until(|line| match line.command.as_str() {
-        "HISTORY" => {
-            if let [_, nick, at, text] = line.params.as_slice() {
-                let timestamp = at.parse().unwrap_or(0.0);
-                let (nick, text) = (nick.clone(), text.clone());
-                lines.push(ChatLine { nick, text, timestamp, tier: None });
-            }
-            Ok(None)
+    let row = |line: &Message| {
+        if let ("HISTORY", [_, nick, at, text]) = (line.command.as_str(), line.params.as_slice()) {
+            let timestamp = at.parse().unwrap_or(0.0);
+            let (nick, text) = (nick.clone(), text.clone());
+            lines.push(ChatLine { nick, text, timestamp, tier: None });
         }
-        "HISTORYEND" => Ok(Some(())),
-        _ => Ok(None),
-    })?;
+        (line.command == "HISTORYEND").then_some(())
+    };
+    link.reply(row).await?;
     Ok(lines)
-}
-
-fn same(name: &str, channel: &ChannelName) -> bool {
-    fold(name) == channel.folded()
 }

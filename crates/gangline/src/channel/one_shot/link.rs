@@ -1,55 +1,46 @@
-//! The connection of a one-shot client: blocking lines with one deadline for all of them.
+//! The connection of a one-shot client: the link that daemons have, too
+//! ([`gangline_irc::client::Link`]), until it ends for the first time.
 
-use std::{
-    io::{self, BufRead as _, BufReader, Read as _, Write as _},
-    net::{TcpStream, ToSocketAddrs as _},
-    os::unix::net::UnixStream,
-    time::Duration,
-};
+use std::{fmt, io};
 
+use gangline_core::name::{ChannelName, Target};
 use gangline_irc::{
-    client::Address,
-    wire::{FormatError, LINE_MAX, Message, numeric as n},
+    client::{
+        self, Address, Line, LineKind, LinkCommand, LinkConfig, LinkEvent, OtherNick, Others, Say,
+        pace::Pace,
+    },
+    wire::{Message, caps, numeric},
 };
-use gangline_os::{
-    clock::{self, SharedClock},
-    dial::{DialError, dial},
-};
+use gangline_os::{CancellationToken, clock, task::TaskGroup};
+use tokio::sync::mpsc;
 
+use super::LINES_MAX;
 use crate::show::text::one_line;
 
+/// The name it gives for its user.
+const USER: &str = "_peek";
 /// The name it gives for itself.
 const REALNAME: &str = "gangline channel";
-/// The capabilities to request, one by one, so that a server grants those that it knows.
-const CAPS: [&str; 4] = ["server-time", "message-tags", "batch", "draft/chathistory"];
-
-/// The maximum number of lines that are read after the connection is gone.
-const LAST_LINES: usize = 64;
+/// The most commands and events that wait; all that one question may need.
+const QUEUE: usize = 2 * LINES_MAX;
+/// What is said goes out at once: nothing follows it.
+const PACE: Pace = Pace { burst: 200, per_second: 20.0 };
 
 /// Why the server did not tell.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::channel) enum OneShotError {
-    /// Nobody listens there.
-    #[error("cannot connect")]
-    Connect(#[source] io::Error),
-    /// Nobody of ours listens at the own server's socket.
-    #[error(transparent)]
-    Dial(DialError),
-    /// The connection failed.
-    #[error("lost the connection")]
-    Lost(#[source] io::Error),
-    /// The server closed the connection.
-    #[error("the server closed the connection: {0}")]
-    Closed(String),
+    /// There is nothing to run the connection.
+    #[error("cannot start the async runtime")]
+    Runtime(#[source] io::Error),
+    /// The connection was not made, or has ended.
+    #[error("{0}")]
+    Down(String),
     /// The server did not answer in time.
     #[error("the server did not answer in time")]
     Silent,
     /// The server said no.
     #[error("the server refused: {0}")]
     Refused(String),
-    /// A line cannot be written.
-    #[error("cannot write the line")]
-    Line(#[source] FormatError),
     /// Something cannot be told.
     #[error("{0}")]
     Odd(String),
@@ -60,73 +51,45 @@ pub(in crate::channel) enum OneShotError {
 
 /// One connection, registered.
 pub(super) struct Link {
-    reader: BufReader<Stream>,
-    clock: SharedClock,
-    until: Duration,
-    /// The last `ERROR` of the server.
-    goodbye: String,
+    commands: mpsc::Sender<LinkCommand>,
+    events: mpsc::Receiver<LinkEvent>,
+    /// Runs the link, and ends it when it is dropped.
+    _tasks: TaskGroup,
     history: bool,
-    /// The nick that the server took.
     nick: String,
 }
 
 impl Link {
     /// Connects and registers with the first of the nicks that the server takes.
-    pub(super) fn open(
-        address: &Address,
-        nicks: &[String],
-        patience: Duration,
-    ) -> Result<Self, OneShotError> {
-        let stream = connect(address, patience / 2)?;
-        let clock = clock::system();
-        let until = clock.monotonic() + patience;
-        let reader = BufReader::new(stream);
-        let mut link = Self {
-            reader,
-            clock,
-            until,
-            goodbye: String::new(),
-            history: false,
-            nick: String::new(),
+    pub(super) async fn open(address: &Address, nicks: &[String]) -> Result<Self, OneShotError> {
+        let mut nicks = nicks.iter().filter_map(|nick| nick.parse().ok());
+        let first = nicks.next().ok_or_else(|| OneShotError::Odd("no nick fits".to_owned()))?;
+        let config = LinkConfig {
+            instead: nicks.collect(),
+            username: USER.to_owned(),
+            realname: REALNAME.to_owned(),
+            pace: PACE,
+            bot: false,
+            other_nick: OtherNick::Speak,
+            others: Others::Pass,
+            ..LinkConfig::new(address.clone(), first, clock::system())
         };
-        link.register(nicks)?;
+        let (commands, taken) = mpsc::channel(QUEUE);
+        let (told, events) = mpsc::channel(QUEUE);
+        let mut tasks = TaskGroup::new("one-shot");
+        tasks.spawn("link", async move {
+            client::Link::run(config, taken, told, CancellationToken::new()).await;
+        });
+        let (history, nick) = (false, String::new());
+        let mut link = Self { commands, events, _tasks: tasks, history, nick };
+        let up = |event: &LinkEvent| {
+            let LinkEvent::Up { nick, caps, .. } = event else { return None };
+            Some((nick.clone(), caps.clone()))
+        };
+        let (nick, caps) = link.until(up).await?;
+        link.nick = nick;
+        link.history = caps.iter().any(|cap| cap == caps::CHATHISTORY);
         Ok(link)
-    }
-
-    fn register(&mut self, nicks: &[String]) -> Result<(), OneShotError> {
-        let mut nicks = nicks.iter();
-        let mut next = || nicks.next().map(|nick| Message::new("NICK").param(nick));
-        for cap in CAPS {
-            self.send(&Message::new("CAP").param("REQ").trailing(cap))?;
-        }
-        self.send(&next().unwrap_or_else(|| Message::new("NICK")))?;
-        let user = ["_peek", "0", "*"].into_iter().fold(Message::new("USER"), Message::param);
-        self.send(&user.trailing(REALNAME))?;
-        self.send(&Message::new("CAP").param("END"))?;
-        loop {
-            let line = self.read()?;
-            let acked = line.at(1) == Some("ACK");
-            match (line.command.as_str(), line.numeric()) {
-                ("CAP", _) if acked && line.params.iter().any(|it| it.contains("chathistory")) => {
-                    self.history = true;
-                }
-                (_, Some(n::RPL_WELCOME)) => {
-                    self.nick = line.at(0).unwrap_or_default().to_owned();
-                    return Ok(());
-                }
-                (
-                    _,
-                    Some(n::ERR_ERRONEUSNICKNAME | n::ERR_NICKNAMEINUSE | n::ERR_UNAVAILRESOURCE),
-                ) => match next() {
-                    Some(nick) => self.send(&nick)?,
-                    None => return Err(refused(&line)),
-                },
-                (_, Some(n::ERR_PASSWDMISMATCH | n::ERR_YOUREBANNEDCREEP)) => {
-                    return Err(refused(&line));
-                }
-                _ => {}
-            }
-        }
     }
 
     /// Returns the nick that the server took.
@@ -139,170 +102,136 @@ impl Link {
         self.history
     }
 
-    /// Sends one line.
-    pub(super) fn send(&mut self, message: &Message) -> Result<(), OneShotError> {
-        let line = message.to_line().map_err(OneShotError::Line)?;
-        let sent = self.reader.get_mut().write_all(line.as_bytes());
-        sent.map_err(|error| self.lost(error))
+    /// Sends one line as it is.
+    pub(super) fn send(&self, message: Message) -> Result<(), OneShotError> {
+        self.command(LinkCommand::Raw(message))
     }
 
-    /// Returns why the connection is gone: a server that closes it while something of ours is on
-    /// its way has said why before, and what it said can still be read.
-    fn lost(&mut self, error: io::Error) -> OneShotError {
-        let mut line = Vec::new();
-        for _ in 0..LAST_LINES {
-            line.clear();
-            match self.reader.by_ref().take(LINE_MAX as u64).read_until(b'\n', &mut line) {
-                Ok(1..) => self.note_goodbye(&line),
-                Ok(0) | Err(_) => break,
-            }
-        }
-        match std::mem::take(&mut self.goodbye) {
-            none if none.is_empty() => OneShotError::Lost(error),
-            goodbye => OneShotError::Closed(goodbye),
-        }
+    pub(super) async fn join(&mut self, channel: &ChannelName) -> Result<(), OneShotError> {
+        self.command(LinkCommand::Join(channel.clone()))?;
+        self.until(|event| matches!(event, LinkEvent::Joined { .. }).then_some(())).await
     }
 
-    fn note_goodbye(&mut self, line: &[u8]) {
-        if let Ok(message) = Message::parse(line)
-            && message.command == "ERROR"
-        {
-            self.goodbye = one_line(message.at(0).unwrap_or_default());
-        }
-    }
-
-    /// Reads lines until `pick` finds something in one; a line that says no ends it.
-    pub(super) fn until<T>(
+    /// Says these lines, and waits until the server has taken them.
+    pub(super) async fn say(
         &mut self,
-        mut pick: impl FnMut(&Message) -> Result<Option<T>, OneShotError>,
+        target: &Target,
+        lines: Vec<String>,
+    ) -> Result<(), OneShotError> {
+        for text in &lines {
+            self.command(LinkCommand::Say(Say {
+                key: uuid::Uuid::new_v4().simple().to_string(),
+                target: target.clone(),
+                text: text.clone(),
+                further: Vec::new(),
+                kind: LineKind::Privmsg,
+                reply_to: None,
+            }))?;
+        }
+        for _ in &lines {
+            self.until(|event| {
+                if let LinkEvent::Failed { why, .. } = event {
+                    return Some(Err(refused(target, why)));
+                }
+                matches!(event, LinkEvent::Confirmed { .. }).then_some(Ok(()))
+            })
+            .await??;
+        }
+        Ok(())
+    }
+
+    /// Returns a channel's newest lines, at most so many.
+    pub(super) async fn latest(
+        &mut self,
+        channel: &ChannelName,
+        lines: usize,
+    ) -> Result<Vec<Line>, OneShotError> {
+        let target = Target::Channel(channel.clone());
+        self.command(LinkCommand::Latest { target, lines })?;
+        self.until(|event| {
+            if let LinkEvent::HistoryPage { lines, .. } = event {
+                return Some(lines.clone());
+            }
+            matches!(event, LinkEvent::CaughtUp { .. }).then(Vec::new)
+        })
+        .await
+    }
+
+    /// Takes the server's replies until `pick` finds something in one.
+    pub(super) async fn reply<T>(
+        &mut self,
+        mut pick: impl FnMut(&Message) -> Option<T>,
+    ) -> Result<T, OneShotError> {
+        self.until(|event| if let LinkEvent::Other(line) = event { pick(line) } else { None }).await
+    }
+
+    /// Says goodbye, and waits until the server has closed, for two seconds at most.
+    pub(super) async fn quit(mut self) {
+        // What is gone already needs no goodbye.
+        let _ = self.command(LinkCommand::Quit { reason: "done".to_owned() });
+        while self.events.recv().await.is_some() {}
+    }
+
+    fn command(&self, command: LinkCommand) -> Result<(), OneShotError> {
+        let told = self.commands.try_send(command);
+        told.map_err(|_| OneShotError::Odd("the connection takes no more requests".to_owned()))
+    }
+
+    /// Takes events until `pick` finds something in one; one that says no ends it.
+    async fn until<T>(
+        &mut self,
+        mut pick: impl FnMut(&LinkEvent) -> Option<T>,
     ) -> Result<T, OneShotError> {
         loop {
-            let line = self.read()?;
-            if let Some(found) = pick(&line)? {
+            let ended = || OneShotError::Down("the connection has ended".to_owned());
+            let event = self.events.recv().await.ok_or_else(ended)?;
+            if let Some(found) = pick(&event) {
                 return Ok(found);
             }
-            if line.command == "FAIL" || line.numeric().is_some_and(says_no) {
-                return Err(refused(&line));
-            }
-        }
-    }
-
-    /// Says goodbye; nobody waits for the answer.
-    pub(super) fn quit(&mut self) {
-        let _ = self.send(&Message::new("QUIT").trailing("done"));
-    }
-
-    /// Reads one line, having answered the server's PINGs.
-    fn read(&mut self) -> Result<Message, OneShotError> {
-        loop {
-            let line = self.read_bytes()?;
-            let Ok(message) = Message::parse(&line) else { continue };
-            match message.command.as_str() {
-                "PING" => {
-                    let token = message.at(0).unwrap_or_default().to_owned();
-                    self.send(&Message::new("PONG").trailing(token))?;
-                }
-                "ERROR" => self.goodbye = one_line(message.at(0).unwrap_or_default()),
-                _ => return Ok(message),
-            }
-        }
-    }
-
-    fn read_bytes(&mut self) -> Result<Vec<u8>, OneShotError> {
-        let mut line = Vec::new();
-        loop {
-            let left = self.until.saturating_sub(self.clock.monotonic());
-            if left.is_zero() {
-                return Err(OneShotError::Silent);
-            }
-            self.reader.get_ref().set_read_timeout(left).map_err(OneShotError::Lost)?;
-            let room = (LINE_MAX - line.len()) as u64;
-            match self.reader.by_ref().take(room).read_until(b'\n', &mut line) {
-                Ok(0) if line.len() < LINE_MAX => {
-                    return Err(OneShotError::Closed(std::mem::take(&mut self.goodbye)));
-                }
-                // A line that never ends is cut; its rest will be no line that anybody waits for.
-                Ok(_) if line.ends_with(b"\n") || line.len() >= LINE_MAX => return Ok(line),
-                Ok(_) => {}
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock
-                    | io::ErrorKind::TimedOut
-                    | io::ErrorKind::Interrupted => {}
-                    _ => return Err(self.lost(error)),
-                },
+            if let Some(error) = no(&event) {
+                return Err(error);
             }
         }
     }
 }
 
-/// A connection, whichever way it goes.
-enum Stream {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
-
-impl Stream {
-    fn set_read_timeout(&self, patience: Duration) -> io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.set_read_timeout(Some(patience)),
-            Self::Unix(stream) => stream.set_read_timeout(Some(patience)),
+/// Returns what is wrong, if the event says that something is.
+fn no(event: &LinkEvent) -> Option<OneShotError> {
+    match event {
+        LinkEvent::Down { why, .. } => Some(OneShotError::Down(one_line(why))),
+        LinkEvent::NickProblem { wanted, using: None, why, .. } => Some(refused(wanted, why)),
+        LinkEvent::JoinFailed { channel, why, .. } => Some(refused(channel, why)),
+        LinkEvent::CatchUpFailed { target, why } => Some(refused(target, why)),
+        LinkEvent::Other(line) => {
+            let number = line.numeric();
+            let words = line.params.get(usize::from(number.is_some())..).unwrap_or_default();
+            let says_no = line.command == "FAIL" || number.is_some_and(says_no);
+            says_no.then(|| OneShotError::Refused(one_line(&words.join(" "))))
         }
+        LinkEvent::Up { .. }
+        | LinkEvent::Joined { .. }
+        | LinkEvent::Parted { .. }
+        | LinkEvent::Kicked { .. }
+        | LinkEvent::Members { .. }
+        | LinkEvent::Line(_)
+        | LinkEvent::HistoryPage { .. }
+        | LinkEvent::CaughtUp { .. }
+        | LinkEvent::HistoryTargets { .. }
+        | LinkEvent::HistoryTargetsFailed { .. }
+        | LinkEvent::Confirmed { .. }
+        | LinkEvent::Failed { .. }
+        | LinkEvent::Unconfirmed { .. }
+        | LinkEvent::NotSent { .. }
+        | LinkEvent::NickProblem { using: Some(_), .. }
+        | LinkEvent::NickChanged { .. } => None,
     }
-}
-
-impl io::Read for Stream {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.read(bytes),
-            Self::Unix(stream) => stream.read(bytes),
-        }
-    }
-}
-
-impl io::Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.write(bytes),
-            Self::Unix(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.flush(),
-            Self::Unix(stream) => stream.flush(),
-        }
-    }
-}
-
-fn connect(address: &Address, patience: Duration) -> Result<Stream, OneShotError> {
-    let address = match address {
-        Address::Own(path) => {
-            let stream = dial(path, patience).map_err(OneShotError::Dial)?;
-            stream.set_write_timeout(Some(patience)).map_err(OneShotError::Connect)?;
-            return Ok(Stream::Unix(stream));
-        }
-        Address::Tcp(address) => address,
-    };
-    let mut last = io::ErrorKind::NotFound.into();
-    for address in address.to_socket_addrs().map_err(OneShotError::Connect)? {
-        match TcpStream::connect_timeout(&address, patience) {
-            Ok(stream) => {
-                stream.set_write_timeout(Some(patience)).map_err(OneShotError::Connect)?;
-                return Ok(Stream::Tcp(stream));
-            }
-            Err(error) => last = error,
-        }
-    }
-    Err(OneShotError::Connect(last))
 }
 
 /// Numerics of errors, but for those that say that there is no message of the day.
-fn says_no(numeric: u16) -> bool {
-    (400..600).contains(&numeric) && numeric != n::ERR_NOMOTD
+fn says_no(number: u16) -> bool {
+    (400..600).contains(&number) && number != numeric::ERR_NOMOTD
 }
 
-fn refused(line: &Message) -> OneShotError {
-    let words = line.params.iter().skip(usize::from(line.numeric().is_some()));
-    OneShotError::Refused(one_line(&words.cloned().collect::<Vec<_>>().join(" ")))
+fn refused(subject: impl fmt::Display, why: &str) -> OneShotError {
+    OneShotError::Refused(one_line(&format!("{subject} {why}")))
 }

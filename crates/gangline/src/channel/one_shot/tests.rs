@@ -11,7 +11,7 @@ use gangline_api::ipc::{Command, IfAbsent, Lines};
 use gangline_core::AgentName;
 use serde_json::json;
 
-use super::{OneShotError, Server, answer, link::Link, nicks};
+use super::{OneShotError, Server, answer, link::Link, nicks, within};
 
 /// A server of one connection that answers a line with what `answer` makes of its first word;
 /// returns the lines it heard.
@@ -50,8 +50,9 @@ fn failed(answered: fn(&str) -> String) -> (OneShotError, Vec<String>) {
 fn welcome(line: &str) -> String {
     match line.split(' ').next() {
         Some("USER") => ":oak 001 you :Welcome\r\n".to_owned(),
-        Some("JOIN") => ":oak 366 you #general :End of /NAMES list\r\n".to_owned(),
-        Some("PING") => ":oak PONG oak :sent\r\n".to_owned(),
+        Some("JOIN") => ":you!you@h JOIN #general\r\n".to_owned(),
+        Some("PING") => line.replacen("PING", ":oak PONG oak", 1) + "\r\n",
+        Some("QUIT") => "ERROR :bye\r\n".to_owned(),
         _ => String::new(),
     }
 }
@@ -115,7 +116,9 @@ fn another_nick_is_tried_until_there_is_none() {
         Some("NICK") => ":oak 432 * x :Erroneous nickname\r\n".to_owned(),
         _ => String::new(),
     });
-    assert_eq!(error.to_string(), "the server refused: x Erroneous nickname");
+    let said = error.to_string();
+    assert!(said.starts_with("the server refused: oak-_peek"), "{said}");
+    assert!(said.ends_with(" Erroneous nickname"), "{said}");
     assert_eq!(heard.iter().filter(|line| line.starts_with("NICK ")).count(), 2, "{heard:?}");
 }
 
@@ -139,9 +142,20 @@ fn what_the_server_says_at_the_end_is_told() {
     assert_eq!(error.to_string(), "the server refused: #general Cannot send to channel");
 }
 
-/// A line that never ends is cut, and a server that never answers is given up.
+#[tokio::test]
+async fn a_server_that_never_answers_is_given_up() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let nicks = ["x".to_owned()];
+    let address = address.as_str().into();
+    let opening = within(Duration::from_millis(30), Link::open(&address, &nicks));
+    let error = opening.await.err().unwrap();
+    assert!(matches!(error, OneShotError::Silent), "{error}");
+}
+
+/// A line that never ends is cut, and a server that is not there is told from one that says no.
 #[test]
-fn endless_and_silent_servers_are_survived() {
+fn endless_and_absent_servers_are_survived() {
     let (server, serving) = server(|line| match line.starts_with("USER") {
         true => format!("{}\r\n:oak 001 you :Welcome\r\n", "x".repeat(50_000)),
         false => welcome(line),
@@ -149,14 +163,11 @@ fn endless_and_silent_servers_are_survived() {
     assert!(answer(&server, None, &send("hi")).unwrap().ok);
     serving.join().unwrap();
 
-    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = silent.local_addr().unwrap().to_string();
-    let patience = Duration::from_millis(30);
-    let error = Link::open(&address.as_str().into(), &["x".to_owned()], patience).err().unwrap();
-    assert!(matches!(error, OneShotError::Silent), "{error}");
-    drop(silent);
-    let error = Link::open(&address.as_str().into(), &["x".to_owned()], patience).err().unwrap();
-    assert!(matches!(error, OneShotError::Connect(_)), "{error}");
-    let nowhere = Link::open(&"no port".into(), &[], patience).err().unwrap();
-    assert!(matches!(nowhere, OneShotError::Connect(_)), "{nowhere}");
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    for address in [nobody.as_str(), "no port"] {
+        let server = Server { address: address.into(), name: "oak".to_owned() };
+        let error = answer(&server, None, &send("hi")).unwrap_err();
+        assert!(matches!(error, OneShotError::Down(_)), "{error}");
+        assert!(error.to_string().starts_with("cannot connect: "), "{error}");
+    }
 }

@@ -61,9 +61,11 @@ fn the_chat_server_is_asked_when_the_daemon_is_down() {
     let ran = world.run(&["channel", "read", "#general", "1"]);
     warned(&ran, "read");
     assert_eq!(ran.ok(), format!("<{from}> two\n"));
-    let frame = world.run(&["channel", "list", "--json"]).json();
-    assert_eq!(frame["id"], serde_json::Value::Null);
-    assert_eq!(frame["data"]["members"]["#general"], 1);
+    for words in [["channel", "list", "--json"], ["--json", "channel", "list"]] {
+        let frame = world.run(&words).json();
+        assert_eq!(frame["id"], serde_json::Value::Null);
+        assert_eq!(frame["data"]["members"]["#general"], 1);
+    }
 }
 
 /// A daemon of culture's asks the server who is there and does not tell what it heard.
@@ -154,8 +156,10 @@ fn a_server_of_cultures_is_asked_in_its_own_words() {
             let Ok(line) = line else { break };
             let word = line.split(' ').next().unwrap_or_default();
             let answer = match word {
-                "CAP" if line.contains("message-tags") => ":oak CAP * ACK :message-tags\r\n",
-                "CAP" if line.contains("REQ") => ":oak CAP * NAK :no\r\n",
+                "CAP" if line.contains("LS") => ":oak CAP * LS :message-tags\r\n",
+                "CAP" if line.contains("REQ") => ":oak CAP * ACK :message-tags\r\n",
+                "PING" => ":oak PONG oak gangline-up\r\n",
+                "QUIT" => "ERROR :bye\r\n",
                 "USER" => "PING :x\r\n:oak 001 you :Welcome\r\n",
                 "LIST" => ":oak 322 you #general 2 :\r\n:oak 323 you :End\r\n",
                 "HISTORY" => {
@@ -166,6 +170,9 @@ fn a_server_of_cultures_is_asked_in_its_own_words() {
             };
             heard.push(line.clone());
             out.write_all(answer.as_bytes()).unwrap();
+            if word == "QUIT" {
+                break;
+            }
         }
         heard
     });
