@@ -242,10 +242,9 @@ async fn empty_tmp(settings: &Settings, began: UnixMicros) -> Option<String> {
 async fn sweep(settings: &Settings, store: &Store, epoch: gangline_core::Epoch) -> bool {
     let installation = store.installation_id().to_owned();
     let agent = settings.agent.nick.to_string();
-    let hooks = read::of_hooks(&agent);
     let keep = move |found: &run_id::RunProcess| {
         found.run_id.installation != installation
-            || (found.run_id.agent != agent && found.run_id.agent != hooks)
+            || found.run_id.nick() != agent
             || found.run_id.epoch >= epoch.0
     };
     let report = run_id::sweep(keep, SWEEP_GRACE).await;

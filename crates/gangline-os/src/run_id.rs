@@ -34,18 +34,34 @@ const ENVIRON_USUAL: usize = 16 * 1024;
 /// How long a sweep goes on killing.
 const KILLED_WAIT: Duration = Duration::from_secs(5);
 
+/// What stands behind an agent's nick in the run id of its hooks. No nick has it in it.
+const HOOK: &str = ":hook";
+
 /// Whose child a process is: `<installation>/<agent>/<epoch>`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId {
     /// The installation's id; holds no slash.
     pub installation: String,
-    /// The agent's name; holds no slash.
+    /// The agent's nick, or `<nick>:hook` for a hook of it; holds no slash.
     pub agent: String,
     /// The agent's epoch when the process was started.
     pub epoch: i64,
 }
 
 impl RunId {
+    /// Returns the run id of the agent's hooks: what a backend leaves behind is ended by the run id that
+    /// is its own, and a hook may run at that time.
+    #[must_use]
+    pub fn of_hooks(&self) -> Self {
+        Self { agent: format!("{}{HOOK}", self.nick()), ..self.clone() }
+    }
+
+    /// Returns the agent's nick, also of a hook.
+    #[must_use]
+    pub fn nick(&self) -> &str {
+        self.agent.strip_suffix(HOOK).unwrap_or(&self.agent)
+    }
+
     /// Returns the environment variable for a child.
     #[must_use]
     pub fn variable(&self) -> (OsString, OsString) {

@@ -369,7 +369,7 @@ fn change_notices(
 }
 
 fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_config::Hooks) -> Hooks {
-    let run_id = read::hook_run_id(settings, shared.store.installation_id(), shared.epoch);
+    let run_id = read::run_id(settings, shared.store.installation_id(), shared.epoch).of_hooks();
     Hooks {
         me: read::identity(settings, shared.epoch),
         store: shared.store.clone(),

@@ -61,18 +61,6 @@ pub(super) fn run_id(settings: &Settings, installation: &str, epoch: Epoch) -> R
     }
 }
 
-/// Returns what hooks carry: a run id of their own, since what a backend leaves behind is ended by
-/// the daemon's, and a hook may run at that time.
-pub(super) fn hook_run_id(settings: &Settings, installation: &str, epoch: Epoch) -> RunId {
-    let run_id = run_id(settings, installation, epoch);
-    RunId { agent: of_hooks(&run_id.agent), ..run_id }
-}
-
-/// No nick has this in it.
-pub(super) fn of_hooks(agent: &str) -> String {
-    format!("{agent}:hook")
-}
-
 pub(super) fn redactor(settings: &Settings) -> Redactor {
     let mut own = OwnSecrets::of(&settings.paths.state);
     Redactor::new(settings.secrets.iter().map(|secret| secret.expose().to_owned()))

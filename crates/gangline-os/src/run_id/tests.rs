@@ -17,6 +17,15 @@ fn a_mark_is_found_among_other_variables() {
 }
 
 #[test]
+fn a_hook_has_a_run_id_of_its_own_and_is_the_agents() {
+    let ada = run_id("i", "oak-ada", 3);
+    let hook = ada.of_hooks();
+    assert_eq!(hook, run_id("i", "oak-ada:hook", 3));
+    assert_eq!([ada.nick(), hook.nick()], ["oak-ada"; 2]);
+    assert_eq!(hook.of_hooks(), hook);
+}
+
+#[test]
 fn what_is_no_mark_is_refused() {
     for text in ["", "i/ada", "i/ada/x", "i/ada/1/2", "/ada/1", "i//1", "i/ada/"] {
         assert_eq!(text.parse::<RunId>(), Err(NotARunId(text.to_owned())));
