@@ -1,37 +1,104 @@
-//! Who runs this program, and whether an agent started it: its children carry a run id. How those
-//! that outlive the agent shed it.
+//! Who runs this program: an agent, by the marks that its daemon leaves on all that it starts, or a
+//! person. How what outlives an agent sheds them.
 
-use std::os::unix::process::CommandExt as _;
+use std::{ffi::OsString, os::unix::process::CommandExt as _};
 
-use gangline_os::run_id::RUN_ID;
+use gangline_core::AgentName;
+use gangline_hub::credentials::OWNER;
+use gangline_os::run_id::{RUN_ID, RunId};
 
 use crate::{failure::Failure, program};
 
-/// Returns whether an agent's child runs this program.
-pub(crate) fn is_agent() -> bool {
-    std::env::var_os(RUN_ID).is_some_and(|run_id| !run_id.is_empty())
+#[cfg(test)]
+mod tests;
+
+/// The variable with the agent's token.
+pub(crate) const TOKEN: &str = "GANGLINE_TOKEN";
+/// The variables that name an agent, ours first. A person sets them, too, to speak to its daemon: by
+/// themselves they make nobody an agent.
+pub(crate) const NICK: [&str; 2] = ["GANGLINE_NICK", "CULTURE_NICK"];
+/// The variables that tell the name of a login, the first that has one.
+const LOGIN: [&str; 2] = ["USER", "LOGNAME"];
+
+/// Who runs this program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// An agent's backend, its shells and hooks.
+    Agent {
+        /// Which; none if its marks do not say.
+        name: Option<AgentName>,
+        /// The variable that tells.
+        mark: &'static str,
+    },
+    /// Anybody else.
+    Person {
+        /// The name of the login.
+        user: Option<String>,
+    },
+}
+
+impl Caller {
+    /// Returns whom an environment belongs to.
+    pub(crate) fn find(env: &dyn Fn(&str) -> Option<OsString>) -> Self {
+        let text = |name: &str| given(env, name).map(|it| it.to_string_lossy().into_owned());
+        let named = || NICK.into_iter().find_map(text)?.parse().ok();
+        if let Some(run_id) = text(RUN_ID) {
+            let run_id = run_id.parse::<RunId>();
+            let name = run_id.ok().and_then(|run_id| run_id.nick().parse().ok());
+            return Self::Agent { name: name.or_else(named), mark: RUN_ID };
+        }
+        if given(env, TOKEN).is_some() {
+            return Self::Agent { name: named(), mark: TOKEN };
+        }
+        let login = LOGIN.into_iter().find_map(text);
+        Self::Person { user: login.map(|user| user.trim().to_owned()).filter(|it| !it.is_empty()) }
+    }
+
+    /// Returns who runs this program.
+    pub(crate) fn here() -> Self {
+        Self::find(&|name| std::env::var_os(name))
+    }
+
+    /// Returns how others know who does something at the command line.
+    pub(crate) fn known_as(&self) -> &str {
+        match self {
+            Self::Agent { name: Some(name), .. } => name.as_str(),
+            Self::Agent { name: None, .. } => "an agent",
+            Self::Person { user } => user.as_deref().unwrap_or(OWNER),
+        }
+    }
+
+    /// Refuses what only a person may do to an agent.
+    fn may(&self, what: &str) -> Result<(), Failure> {
+        match self {
+            Self::Person { .. } => Ok(()),
+            Self::Agent { mark, .. } => Err(Failure::user(format!("an agent cannot {what}")).hint(
+                format!("this shell was started by an agent ({mark} is set): use your own shell"),
+            )),
+        }
+    }
+}
+
+/// Returns a variable that is set to something.
+pub(crate) fn given(env: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsString> {
+    env(name).filter(|value| !value.is_empty())
 }
 
 /// Refuses what only the owner may do to somebody whom an agent started.
 pub(crate) fn refuse(what: &str) -> Result<(), Failure> {
-    if !is_agent() {
-        return Ok(());
-    }
-    Err(Failure::user(format!("an agent cannot {what}"))
-        .hint("this shell was started by an agent (GANGLINE_RUN is set): use your own shell"))
+    Caller::here().may(what)
 }
 
 /// Returns who orders something, for the record.
 pub(crate) fn name() -> String {
-    let user = std::env::var("USER").ok().filter(|user| !user.trim().is_empty());
-    user.unwrap_or_else(|| "owner".to_owned())
+    Caller::here().known_as().to_owned()
 }
 
 /// Begins the program anew without the run id if it has one; else returns at once. The sweep of a
 /// later daemon reads the environment that a process was started with, so no other way helps.
 #[allow(clippy::disallowed_methods, reason = "no child: this process goes on as the same program")]
 pub(crate) fn shed_run_id() -> Result<(), Failure> {
-    if !is_agent() {
+    if given(&|name| std::env::var_os(name), RUN_ID).is_none() {
         return Ok(());
     }
     let failed = |error| Failure::environment(error).doing("cannot start again without the run id");

@@ -13,17 +13,18 @@ use gangline_os::{
     paths::{Overrides, Paths},
 };
 
-use crate::{failure::Failure, names, output, place, who::Who};
+use crate::{
+    caller::{NICK, TOKEN, given},
+    failure::Failure,
+    names, output, place,
+    who::Who,
+};
 
 #[cfg(test)]
 mod tests;
 
-/// The variables that tell an agent's child whose it is, ours first.
-const NICK: [&str; 2] = ["GANGLINE_NICK", "CULTURE_NICK"];
 /// The variable with the path of the daemon's socket.
 const SOCKET: &str = "GANGLINE_SOCKET";
-/// The variable with the agent's token.
-const TOKEN: &str = "GANGLINE_TOKEN";
 
 /// Whether a socket in `/tmp` may be looked for (C2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Reach {
         asked: Option<&AgentName>,
         tmp: LegacyTmp,
     ) -> Result<Option<Self>, Failure> {
-        let given = |name: &str| env(name).filter(|value| !value.is_empty());
+        let given = |name: &str| given(env, name);
         let ours = NICK.into_iter().find_map(|name| Some((name, given(name)?)));
         let ours = match (ours, asked) {
             (None, _) => None,

@@ -12,14 +12,14 @@ use serde::Serialize;
 
 use super::policy;
 use crate::{
-    caller,
+    caller::{self, Caller},
     cli::{Global, approval::Decide},
     failure::Failure,
     output, place, store, view,
 };
 
 pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Result<u8, Failure> {
-    refuse_agents()?;
+    caller::refuse("decide approvals")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let decided = store.decide(args.number, ruling(&args, decision)).await.map_err(explain)?;
@@ -35,7 +35,7 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
 
 /// Allows it for good: the rules are stored with the decision, and shown.
 pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure> {
-    refuse_agents()?;
+    caller::refuse("decide approvals")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let ruling = ruling(&args, Decision::Allow);
@@ -84,15 +84,6 @@ fn stored(stored: &Stored) -> String {
     format!("{lines}to undo it: `gangline policy remove {}`\n", numbers.join(" "))
 }
 
-/// What an agent's shell is told that decides.
-fn refuse_agents() -> Result<(), Failure> {
-    match caller::is_agent() {
-        true => Err(Failure::user("an agent cannot decide approvals")
-            .hint("this shell was started by an agent (GANGLINE_RUN is set): use your own shell")),
-        false => Ok(()),
-    }
-}
-
 fn ruling(args: &Decide, decision: Decision) -> Ruling {
     let masks = Redactor::new([]);
     let known_as = known_as();
@@ -114,10 +105,7 @@ pub(super) fn owner() -> Principal {
 
 /// Returns how others know the person at the command line.
 fn known_as() -> String {
-    match std::env::var("USER") {
-        Ok(user) if !user.is_empty() => format!("{user} at the command line"),
-        Ok(_) | Err(_) => "the owner at the command line".to_owned(),
-    }
+    format!("{} at the command line", Caller::here().known_as())
 }
 
 fn explain(error: DecideError) -> Failure {

@@ -87,10 +87,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    if caller::is_agent() {
-        return Err(Failure::user("an agent cannot set up a fleet")
-            .hint("this shell was started by an agent (GANGLINE_RUN is set): use your own shell"));
-    }
+    caller::refuse("set up a fleet")?;
     if let Some(name) = &args.server {
         name::check(name)?;
     }

@@ -52,10 +52,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 }
 
 async fn remove(global: &Global, store: &Store, numbers: &[i64]) -> Result<(), Failure> {
-    if caller::is_agent() {
-        return Err(Failure::user("an agent cannot change the rules")
-            .hint("this shell was started by an agent (GANGLINE_RUN is set): use your own shell"));
-    }
+    caller::refuse("change the rules")?;
     let (mut removed, mut missing) = (Vec::new(), Vec::new());
     for number in numbers {
         match store.remove_rule(*number).await? {

@@ -12,7 +12,7 @@ use gangline_store::{MessageRow, NewMessage, Store};
 
 use super::decide;
 use crate::{
-    caller,
+    caller::{self, Caller},
     cli::{Global, number},
     failure::Failure,
     names, output, place, show, store, view,
@@ -46,12 +46,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    if caller::is_agent() {
-        return Err(Failure::user("an agent cannot prompt in the owner's name").hint(
-            "this shell was started by an agent (GANGLINE_RUN is set): use the agent's \
-                 tools, or your own shell",
-        ));
-    }
+    caller::refuse("prompt in the owner's name")?;
     let text = text(args.text.join(" "))?;
     let installation = place::existing(&global.place())?;
     let agent = names::agent(&installation, &args.agent)?;
@@ -96,14 +91,13 @@ fn from_stdin() -> Result<String, Failure> {
 }
 
 fn message(agent: &AgentName, text: &str) -> NewMessage {
-    let user = std::env::var("USER").ok().filter(|user| !user.trim().is_empty());
     NewMessage {
         agent: agent.clone(),
         network_id: "local".to_owned(),
         intake_key: None,
         origin: Origin::Cli,
         principal: decide::owner(),
-        sender: user.unwrap_or_else(|| "cli".to_owned()),
+        sender: Caller::here().known_as().to_owned(),
         target: String::new(),
         body: Redactor::new([]).redact(text),
         in_reply_to: None,

@@ -15,7 +15,7 @@ use super::{
     up::{self, Wait},
 };
 use crate::{
-    caller,
+    caller::{self, Caller},
     cli::{Global, whom::Whom},
     configuration::{self, Loaded},
     failure::Failure,

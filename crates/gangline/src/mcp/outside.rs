@@ -13,12 +13,7 @@ use std::{ffi::OsString, sync::Arc};
 use async_trait::async_trait;
 use gangline_core::{AgentName, name::Target};
 use gangline_mcp::table::{Tool, User, offered};
-use gangline_os::{
-    CancellationToken,
-    paths::Overrides,
-    run_id::{RUN_ID, RunId},
-    task,
-};
+use gangline_os::{CancellationToken, paths::Overrides, task};
 use gangline_runtime::{ToolCall, ToolHost, ToolServer, ToolSpec};
 use serde_json::Value;
 use tokio::sync::{Mutex, oneshot};
@@ -26,6 +21,7 @@ use tokio::sync::{Mutex, oneshot};
 use self::person::Person;
 use super::join;
 use crate::{
+    caller::{Caller, NICK, TOKEN, given},
     channel::{
         ask::{self, Saying},
         reach::{self, LegacyTmp, Reach},
@@ -37,10 +33,6 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// The variables that say whose environment it is, and what proves it.
-const NICK: &str = "GANGLINE_NICK";
-const CULTURES_NICK: &str = "CULTURE_NICK";
-const TOKEN: &str = "GANGLINE_TOKEN";
 /// The error of a call whose outcome is unknown.
 const BROKEN: &str = "the call broke off; its effect may have happened";
 /// How many lines `read` gives when none are asked for, and at most.
@@ -102,28 +94,28 @@ impl Outside {
         place: Overrides,
         nick: &AgentName,
     ) -> Result<Self, Failure> {
-        let given = |name: &str| env(name).filter(|value| !value.is_empty());
-        let named = given(NICK).is_some() || given(CULTURES_NICK).is_some();
+        let caller = Caller::find(env);
+        let nameless = NICK.into_iter().all(|name| given(env, name).is_none());
         // A token that comes without a nick is meant for the one that was typed.
-        let named = |name: &str| match name {
-            NICK if !named && given(TOKEN).is_some() => Some(nick.as_str().into()),
-            other => env(other),
+        let named = |name: &str| match name == NICK[0] && nameless && given(env, TOKEN).is_some() {
+            true => Some(nick.as_str().into()),
+            false => env(name),
         };
         let no_such = || Failure::user(format!("cannot find the socket of the daemon of {nick}"));
         let reach = Reach::find(&named, Some(nick), LegacyTmp::No)?.ok_or_else(no_such)?;
-        let run_id = given(RUN_ID).and_then(|run_id| run_id.to_str()?.parse::<RunId>().ok());
-        let who = match (&reach.token, run_id) {
-            (Some(_), _) => Who::Agent,
-            (None, Some(run_id)) if run_id.agent == nick.folded() => Who::Agent,
-            (None, Some(run_id)) => {
-                let text =
-                    format!("this was started by the agent {}, which is not {nick}", run_id.agent);
-                return Err(Failure::user(text).hint(format!(
-                    "an agent speaks for itself: gangline mcp --nick {}",
-                    run_id.agent
-                )));
+        let who = match (caller, &reach.token) {
+            (Caller::Person { user }, _) => Who::Person(Person::new(user.as_deref(), place)),
+            (Caller::Agent { name: None, .. }, Some(_)) => Who::Agent,
+            (Caller::Agent { name: Some(name), .. }, _) if name == *nick => Who::Agent,
+            (Caller::Agent { name: Some(name), .. }, _) => {
+                let text = format!("this was started by the agent {name}, which is not {nick}");
+                let hint = format!("an agent speaks for itself: gangline mcp --nick {name}");
+                return Err(Failure::user(text).hint(hint));
             }
-            (None, None) => Who::Person(Person::new(env, place)),
+            (Caller::Agent { name: None, mark }, None) => {
+                let text = format!("this was started by an agent ({mark} is set), not by {nick}");
+                return Err(Failure::user(text));
+            }
         };
         Ok(Self { work: Arc::new(Work { reach, who }), turn: Mutex::new(()) })
     }

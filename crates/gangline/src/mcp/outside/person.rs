@@ -1,6 +1,6 @@
 //! The person who runs the program: under which nick they speak, and how.
 
-use std::{ffi::OsString, sync::Mutex};
+use std::sync::Mutex;
 
 use gangline_api::ipc::{Command, IfAbsent};
 use gangline_core::name::{ChannelName, Nick, Target};
@@ -11,8 +11,6 @@ use crate::{channel::ask, failure::Failure};
 #[cfg(test)]
 mod tests;
 
-/// The variables that tell the name of a login, the first that has one.
-const LOGIN: [&str; 2] = ["USER", "LOGNAME"];
 /// The nick of somebody whose login has no name that could be one.
 const NAMELESS: &str = "guest";
 /// What is put behind a nick that somebody has already, one after the other.
@@ -30,9 +28,8 @@ pub(super) struct Person {
 }
 
 impl Person {
-    pub(super) fn new(env: &dyn Fn(&str) -> Option<OsString>, place: Overrides) -> Self {
-        let login = LOGIN.into_iter().find_map(|name| env(name)?.into_string().ok());
-        let name = nick_of(&login.unwrap_or_default());
+    pub(super) fn new(user: Option<&str>, place: Overrides) -> Self {
+        let name = nick_of(user.unwrap_or_default());
         let nicks = TAILS.map(|tail| format!("{name}{tail}")).into();
         Self { place, nicks, used: Mutex::new(None) }
     }

@@ -17,16 +17,23 @@ fn outside(env: &'static [(&'static str, &'static str)]) -> Result<Outside, Fail
 #[test]
 fn the_token_tells_the_agent_from_the_person() {
     let is_agent = |env| matches!(outside(env).unwrap().work.who, Who::Agent);
-    let run_id = "0f/oak-ada/3";
     assert!(is_agent(&[("GANGLINE_NICK", "oak-ada"), ("GANGLINE_TOKEN", "glt_x")]));
     assert!(is_agent(&[("CULTURE_NICK", "oak-ada"), ("GANGLINE_TOKEN", "glt_x")]));
     assert!(is_agent(&[("GANGLINE_TOKEN", "glt_x")]), "meant for the nick that was typed");
     assert!(!is_agent(&[("GANGLINE_NICK", "oak-ada")]));
-    assert!(!is_agent(&[("GANGLINE_NICK", "oak-bob"), ("GANGLINE_TOKEN", "glt_x")]), "bob's token");
     assert!(!is_agent(&[]));
-    assert!(is_agent(&[("GANGLINE_RUN", "0f/oak-ada/3")]), "{run_id}");
-    let Err(refused) = outside(&[("GANGLINE_RUN", "0f/oak-bob/3")]) else { panic!() };
-    assert!(refused.text().contains("this was started by the agent oak-bob"), "{}", refused.text());
+    assert!(is_agent(&[("GANGLINE_RUN", "0f/oak-ada/3")]));
+    assert!(is_agent(&[("GANGLINE_RUN", "0f/oak-ada:hook/3")]));
+    for (bobs, whose) in [
+        (&[("GANGLINE_RUN", "0f/oak-bob/3")][..], "the agent oak-bob, which is not oak-ada"),
+        (&[("GANGLINE_RUN", "0f/oak-bob/3"), ("GANGLINE_TOKEN", "glt_x")], "the agent oak-bob"),
+        (&[("GANGLINE_NICK", "oak-bob"), ("GANGLINE_TOKEN", "glt_x")], "the agent oak-bob"),
+        (&[("GANGLINE_RUN", "unreadable")], "an agent (GANGLINE_RUN is set), not by oak-ada"),
+    ] {
+        let Err(refused) = outside(bobs) else { panic!("{bobs:?}") };
+        let said = format!("this was started by {whose}");
+        assert!(refused.text().contains(&said), "{}", refused.text());
+    }
 }
 
 #[test]

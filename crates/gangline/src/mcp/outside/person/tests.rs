@@ -2,9 +2,8 @@
 
 use super::*;
 
-fn person(login: Option<&'static str>) -> Person {
-    let env = move |name: &str| login.filter(|_| name == "USER").map(OsString::from);
-    Person::new(&env, Overrides::default())
+fn person(login: Option<&str>) -> Person {
+    Person::new(login, Overrides::default())
 }
 
 #[test]
