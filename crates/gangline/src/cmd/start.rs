@@ -15,7 +15,7 @@ use super::{
     up::{self, Wait},
 };
 use crate::{
-    caller::{self, Caller},
+    caller,
     cli::{Global, whom::Whom},
     configuration::{self, Loaded},
     failure::Failure,
