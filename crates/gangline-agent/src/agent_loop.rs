@@ -40,7 +40,7 @@ use gangline_core::{
 };
 use gangline_irc::client::LinkCommand;
 use gangline_mcp::table;
-use gangline_os::CancellationToken;
+use gangline_os::{CancellationToken, clock};
 use gangline_runtime::{ApprovalReply, Block, RuntimeEvent, StopReason};
 use gangline_store::{Entry, NewEvent};
 use tokio::sync::{mpsc, watch};
@@ -55,7 +55,7 @@ use crate::{
     notes::Notes,
     outgoing::Outgoing,
     rooms::{RoomsCommand, Unread},
-    session::{Generations, SessionEvent},
+    session::{Generations, SessionEvent, port::KILL_BUDGET},
     showing::Showing,
     speech::TurnContext,
     texts,
@@ -244,13 +244,21 @@ impl AgentLoop {
         }
     }
 
-    /// Has the backend end by its kill policy, which the root waits for, and writes what is left.
+    /// Ends the backend by its kill policy, and writes what is left, the one beside the other.
     /// Nothing is taken in any more: those who ask for something hear that the daemon ends.
     async fn wind_up(mut self) -> LoopEnd {
         self.generations.end(StopReason::Shutdown);
-        // What a backend tells on its way out changes nothing any more.
-        drop(self.generations);
-        match self.journal.flush().await {
+        let Self { generations, journal, me, .. } = &mut self;
+        let ended = async {
+            // What a backend tells on its way out changes nothing any more, but one that nobody hears
+            // drops what it does.
+            while !generations.are_over() {
+                let _ = generations.next().await;
+            }
+        };
+        let ended = clock::within(&me.clock, KILL_BUDGET, ended);
+        let (_, written) = tokio::join!(ended, journal.flush());
+        match written {
             Ok(()) => LoopEnd::Drained,
             Err(fatal) => LoopEnd::Fatal(fatal),
         }

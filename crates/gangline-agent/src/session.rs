@@ -100,6 +100,11 @@ impl Generations {
         }
     }
 
+    /// Says whether no backend runs, nor is to.
+    pub(crate) fn are_over(&self) -> bool {
+        self.port.is_down()
+    }
+
     /// Returns the model that the backend is started with; `None` = its own default.
     pub(crate) fn model(&self) -> Option<&str> {
         self.options.model.as_deref()

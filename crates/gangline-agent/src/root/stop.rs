@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     bus::{Fatal, Incoming},
+    session::port::KILL_BUDGET,
     settings::Ended,
 };
 
@@ -25,8 +26,6 @@ use crate::{
 const SETTLE_BUDGET: Duration = Duration::from_secs(20);
 /// An interrupted turn ends within this: the interrupt's grace, and what follows.
 const INTERRUPT_BUDGET: Duration = Duration::from_secs(15);
-/// The backend ends within this by its kill policy, or it is left to die with the daemon.
-const KILL_BUDGET: Duration = Duration::from_secs(15);
 /// What the agent loop has recorded is written within this, once the backend is gone or given up.
 const RECORDS_BUDGET: Duration = Duration::from_secs(15);
 /// Hooks that wait run within this; what is left of them is dropped.

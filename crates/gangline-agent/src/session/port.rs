@@ -5,7 +5,7 @@
 //! When the port is dropped, also by a panic of its owner, the session ends by its kill policy. The
 //! next generation begins after the last one's exit. Start at [`BackendPort::next`].
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use gangline_core::agent::Generation;
 use gangline_os::{CancellationToken, task::TaskGroup};
@@ -18,6 +18,10 @@ use crate::nursery::Spawner;
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// A backend that the daemon's end ends is gone within this by its kill policy, or is given up: it then
+/// dies with the daemon.
+pub(crate) const KILL_BUDGET: Duration = Duration::from_secs(15);
 
 /// Makes an adapter.
 pub(crate) type Make = Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>;
@@ -179,7 +183,6 @@ impl BackendPort {
     }
 
     /// Returns whether nothing runs, nor is to.
-    #[cfg(test)]
     pub(crate) fn is_down(&self) -> bool {
         matches!(self.state, State::Down(After::Nothing))
     }

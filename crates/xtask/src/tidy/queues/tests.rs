@@ -67,7 +67,7 @@ fn a_wait_in_what_the_agent_loop_polls_is_found_unless_it_is_listed() {
     let text =
         |name: &str, line: &str| format!("    async fn {name}(self) {{\n        {line}\n    }}\n");
     for (file, function, line) in [
-        ("agent_loop.rs", "wind_up", "match self.journal.flush().await {"),
+        ("agent_loop.rs", "wind_up", "let _ = generations.next().await;"),
         ("session.rs", "next", "let event = self.port.next().await;"),
         ("journal.rs", "flush", "self.step().await;"),
         ("journal.rs", "step", "let wrote = write.await;"),
