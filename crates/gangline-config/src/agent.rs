@@ -7,12 +7,14 @@ use super::{
     OnCrash, Process, Progress, PromptBy, ReplyMode, Thinking, backend,
     declared::{Declared, plain, section},
     error::{Place, shown},
-    hooks, mcp,
+    hooks,
+    limits::{TURNS_PER_CAUSE_MAX, WATERMARK_MAX},
+    mcp,
     nearest::nearest,
     node::{Node, Value, bare_channel},
     reader::{Reader, Section},
     schema,
-    value::{TURNS_PER_CAUSE_MAX, WATERMARK_MAX, is_variable, path, set, thinking, url, variable},
+    value::{is_variable, path, set, thinking, url, variable},
 };
 use gangline_core::{
     name::{AgentName, ChannelName},

@@ -96,10 +96,6 @@ impl From<Backend> for String {
     }
 }
 
-/// Returns the names of the backends that there are for an agent that works in a folder, as the
-/// file names that folder; without one, those that there are everywhere.
-pub type Names<'a> = dyn Fn(Option<&Path>) -> Vec<String> + 'a;
-
 /// Reads a backend's name.
 pub(super) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Backend> {
     let Value::Text(text) = &node.value else {

@@ -1,7 +1,7 @@
 //! What the environment may say where the file says nothing: the names that hyperhive's containers
 //! give (R2-09, R2-15). Start at [`Environment::read`].
 
-use super::value::WATERMARK_MAX;
+use super::limits::WATERMARK_MAX;
 
 /// The operator's pronouns.
 const PRONOUNS: &str = "HIVE_OPERATOR_PRONOUNS";

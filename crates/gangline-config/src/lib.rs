@@ -10,12 +10,12 @@ pub use gangline_core::permission::Permissions;
 
 pub use self::{
     agent::AgentConfig,
-    backend::{Backend, Names, NotABackend},
+    backend::{Backend, NotABackend},
     environment::Environment,
     error::{ConfigError, Place, Problem, Warning},
     hooks::{Gastown, Hooks},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
-    schema::schema,
+    reader::Names,
     sections::{Config, Http, Mcp, Network, Sasl, Supervisor, Webhooks},
     server::{Room, RoomKey, Server},
     thinking::Thinking,
@@ -34,6 +34,7 @@ mod declared;
 mod environment;
 mod error;
 mod hooks;
+mod limits;
 mod mcp;
 mod node;
 mod reader;
@@ -50,6 +51,13 @@ pub const MAX_CONFIG_BYTES: usize = 1024 * 1024;
 /// The tools an agent has under `permissions: allowlist` when `allowed_tools` is absent (R2-42).
 pub const DEFAULT_ALLOWED_TOOLS: [&str; 7] =
     ["Bash", "Edit", "Glob", "Grep", "Read", "TodoWrite", "Write"];
+
+/// Returns the JSON Schema of `agents.yaml`. Editors find it by a first line
+/// `# yaml-language-server: $schema=…/agents.schema.json`.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Config).to_value()
+}
 
 /// Reads the text of an `agents.yaml`; `source_name` is how messages call the file. Whether there
 /// is a backend of a name that somebody wrote is not asked.

@@ -1,16 +1,20 @@
 //! Taking typed values out of the tree, collecting every fault instead of stopping at the first.
 
-use std::{collections::BTreeMap, fmt, ops::RangeInclusive, str::FromStr};
+use std::{collections::BTreeMap, fmt, ops::RangeInclusive, path::Path, str::FromStr};
 
 use gangline_core::word::Word;
 use serde_json::Value as Json;
 
 use super::{
-    Environment, Names,
+    Environment,
     error::{Place, Problem, SHOWN_MAX, Secrecy, Warning, quote, shown},
     nearest::{nearest, slips},
     node::{Key, Node, Value, bare_channel},
 };
+
+/// Returns the names of the backends that there are for an agent that works in a folder, as the
+/// file names that folder; without one, those that there are everywhere.
+pub type Names<'a> = dyn Fn(Option<&Path>) -> Vec<String> + 'a;
 
 /// Collects what is wrong while the tree is read.
 pub(super) struct Reader<'a> {
@@ -65,7 +69,7 @@ impl<'a> Reader<'a> {
             problems: Vec::new(),
             warnings: Vec::new(),
             names: None,
-            turns_per_cause: super::value::turns_per_cause(),
+            turns_per_cause: super::limits::turns_per_cause(),
             environment: Environment::default(),
         }
     }

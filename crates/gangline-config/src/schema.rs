@@ -1,4 +1,4 @@
-//! The JSON Schema of `agents.yaml`, for editors; generated from the same types.
+//! What editors are told of the words that the core declares: parts of the JSON Schema.
 
 use std::borrow::Cow;
 
@@ -8,16 +8,6 @@ use gangline_core::{
     word::Word,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::Value;
-
-use super::Config;
-
-/// Returns the JSON Schema of `agents.yaml`. Editors find it by a first line
-/// `# yaml-language-server: $schema=…/agents.schema.json`.
-#[must_use]
-pub fn schema() -> Value {
-    schemars::schema_for!(Config).to_value()
-}
 
 /// Of `permissions`: what each value means is shown by editors.
 pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {

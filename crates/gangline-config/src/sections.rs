@@ -8,10 +8,11 @@ use super::{
     declared::{self, Declared, plain, section},
     error::{Place, Problem},
     hooks, join_address,
+    limits::{self, TURNS_PER_CAUSE_MAX},
     node::{Node, load},
     reader::Reader,
     schema,
-    value::{self, TURNS_PER_CAUSE_MAX, host, is_blank, path, thinking, url},
+    value::{self, host, is_blank, path, thinking, url},
 };
 use gangline_core::{
     hook::WebhookEvent,
@@ -32,7 +33,7 @@ section! {
         pub buffer_size: usize = 500 => reader.integer(key, &node, 1..=100_000),
         /// How many turns may follow from one message of a person, over all agents, 1 to 100000. What
         /// goes beyond is held until an owner releases it.
-        pub turns_per_cause: u32 = value::turns_per_cause()
+        pub turns_per_cause: u32 = limits::turns_per_cause()
             => reader.integer(key, &node, 1..=TURNS_PER_CAUSE_MAX),
         /// How the IRC network is had.
         pub network: Network = Network::default() => network(reader, key, node),

@@ -2,23 +2,11 @@
 
 use std::path::PathBuf;
 
-use gangline_core::cause;
-
 use super::{
     error::shown,
     node::{Node, Value},
     reader::Reader,
 };
-
-/// The most turns that one root cause may have.
-pub(super) const TURNS_PER_CAUSE_MAX: i128 = 100_000;
-/// No context holds more tokens.
-pub(super) const WATERMARK_MAX: u32 = 100_000_000;
-
-/// Returns how many turns one root cause may have where the file says nothing.
-pub(super) fn turns_per_cause() -> u32 {
-    u32::try_from(cause::TURNS_PER_CAUSE).unwrap_or(u32::MAX)
-}
 
 /// Replaces the default by what was read, if it could be read.
 pub(super) fn set<T>(field: &mut T, read: Option<T>) {
