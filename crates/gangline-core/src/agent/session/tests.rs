@@ -132,6 +132,19 @@ fn a_message_waits_while_the_context_is_compacted() {
     assert_eq!(story.agent.view().waiting, 1);
 }
 
+/// A backend may compact by itself later in the turn. That gives the prompt to nobody, and the turn can
+/// be added to again.
+#[test]
+fn a_prompt_that_was_given_again_is_not_given_for_every_compaction() {
+    let mut story =
+        working(ALL, AgentOptions { when_busy: WhenBusy::Steer, ..AgentOptions::default() });
+    story.finish(1, Finish::Overflow, "compact");
+    story.compacts(true, "prompt again t1.1");
+    story.compacts(true, "");
+    story.compacts(false, "");
+    story.is(Input::Message(queued(2)), "steer t1.1 m2");
+}
+
 /// C13: `compaction: off`.
 #[test]
 fn without_compaction_a_prompt_that_does_not_fit_fails() {
