@@ -289,6 +289,18 @@ fn an_interrupt_withdraws_approvals_and_fails_the_message() {
     story.finish(1, Finish::Interrupted, "end t1.1 interrupted:operator m1=failed");
 }
 
+/// Before its prompt was given, too.
+#[test]
+fn the_first_reason_to_end_a_turn_stays() {
+    let mut story = Story::new();
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1 m1");
+    story.is(Input::Operator(Operator::Interrupt(By::Operator)), "");
+    story.is(Input::Drain(Drain::Now), "");
+    let expect = "end t1.1 interrupted:operator m1=failed; kill 1; drained";
+    story.is(Input::Taken { turn: turn(1) }, expect);
+}
+
 /// A question that the program takes back is none any more; the time of the turn, which stood still
 /// for it, runs again.
 #[test]
