@@ -139,3 +139,16 @@ fn the_models_own_id_of_a_call_is_preferred() {
         assert_eq!(with(odd), own);
     }
 }
+
+#[test]
+fn a_call_is_answered_with_what_became_of_it() {
+    let answer = |text: &str, failed: bool| {
+        let content = json!([{"type": "text", "text": text}]);
+        json!({"jsonrpc": "2.0", "id": 7, "result": {"content": content, "isError": failed}})
+    };
+    let called = |outcome| super::called(&json!(7), &outcome);
+    assert_eq!(called(Ok("sent".to_owned())), answer("sent", false));
+    assert_eq!(called(Err("no".to_owned())), answer("no", true));
+    let broken = super::broken(&json!("a"));
+    assert_eq!((&broken["id"], &broken["error"]["code"]), (&json!("a"), &json!(-32603)));
+}
