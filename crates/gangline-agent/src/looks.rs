@@ -157,3 +157,6 @@ async fn said(store: &Store, row: &MessageRow) -> Vec<SentLine> {
         .map(|line| SentLine { to: line.target, text: line.body.as_str().to_owned() })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;
