@@ -136,6 +136,18 @@ impl Fixture {
         lock
     }
 
+    /// Has the first write that follows fail, although it is written.
+    async fn lose_log(&mut self) {
+        let path = self.folder.path().join("gangline.db");
+        // The last one who closes it moves the log into the database, so that nothing is in it.
+        self.store.close().await.unwrap();
+        let options = OpenOptions { path: path.clone(), clock: clock::system() };
+        self.store = Store::open(options).await.unwrap();
+        let deps = (*self.journal.deps).clone();
+        self.journal = Journal::new(JournalDeps { store: self.store.clone(), ..deps });
+        std::fs::remove_file(path.with_extension("db-wal")).unwrap();
+    }
+
     fn take(&self) -> Record {
         let (messages, prompt_uuid) = (vec![self.message], "uuid".to_owned());
         Single::Take { turn: turn(), messages, prompt_uuid }.into()
@@ -302,6 +314,9 @@ async fn what_a_turn_used_is_written_with_its_end_if_that_comes_at_once() {
         if comes {
             let end = fixture.end();
             fixture.journal.push(Entry::End(end));
+            assert!(polled_once(&mut fixture.journal).is_none());
+            let writes = matches!(fixture.journal.state, State::Writing(_));
+            assert!(writes, "nothing more is waited for");
         }
         fixture.written().await;
         let state = if comes { MessageState::Answered } else { MessageState::InTurn };
@@ -402,16 +417,68 @@ async fn a_turn_that_could_not_be_taken_is_undone_first() {
 #[tokio::test]
 async fn a_group_that_the_storage_refused_is_tried_again_as_a_whole() {
     let mut fixture = Fixture::open().await;
-    let path = fixture.folder.path().join("gangline.db");
-    // The last one who closes it moves the log into the database, so that nothing is in it.
-    fixture.store.close().await.unwrap();
-    let options = OpenOptions { path: path.clone(), clock: clock::system() };
-    fixture.store = Store::open(options).await.unwrap();
-    let deps = (*fixture.journal.deps).clone();
-    fixture.journal = Journal::new(JournalDeps { store: fixture.store.clone(), ..deps });
-    std::fs::remove_file(path.with_extension("db-wal")).unwrap();
+    fixture.lose_log().await;
     let (replies, _) = fixture.write(vec![event("a"), usage(), event("b")]).await;
     assert!(matches!(&replies[..], [Reply::Degraded(_), Reply::Healthy]), "{replies:?}");
     assert_eq!(fixture.kinds().await, ["a", "b", "a", "b"]);
     assert_eq!(fixture.calls().await, 2);
+}
+
+/// The take was written after all, which nobody could know: its undoing leaves no trace of it.
+#[tokio::test]
+async fn a_take_that_is_undone_is_no_attempt() {
+    let mut fixture = Fixture::open().await;
+    fixture.lose_log().await;
+    let take = fixture.take();
+    let (replies, _) = fixture.write(vec![take]).await;
+    let undone = matches!(
+        &replies[..],
+        [Reply::Degraded(_), Reply::Rescan, Reply::TakeFailed { .. }, Reply::Healthy]
+    );
+    assert!(undone, "{replies:?}");
+    let row = fixture.store.message(fixture.message).await.unwrap().unwrap();
+    assert_eq!((row.state, row.attempt, row.takes), (MessageState::Accepted, 0, 1));
+}
+
+#[tokio::test]
+async fn a_commit_takes_so_many_entries_and_no_more() {
+    let mut fixture = Fixture::open().await;
+    let records = (0..=TOGETHER_MAX).map(|_| event("a")).collect();
+    assert_eq!(fixture.write(records).await.1, 2);
+    assert_eq!(fixture.kinds().await.len(), TOGETHER_MAX + 1);
+}
+
+#[tokio::test]
+async fn a_message_that_comes_too_late_for_its_turn_goes_back() {
+    for how in [How::Steered, How::Read] {
+        let mut fixture = Fixture::open().await;
+        let late = fixture.store.accept(message(ada())).await.unwrap().id;
+        let (messages, prompt_uuid) = (vec![late], "uuid".to_owned());
+        let join = Single::Join { turn: turn(), messages, prompt_uuid, how };
+        let records = vec![fixture.take(), Entry::End(fixture.end()).into(), join.into()];
+        let (replies, _) = fixture.write(records).await;
+        let goes_back = matches!(
+            &replies[..],
+            [Reply::Taken { .. }, Reply::Rescan, Reply::JoinFailed { messages, .. }, Reply::Rescan]
+                if *messages == [late]
+        );
+        assert!(goes_back, "{how:?}: {replies:?}");
+    }
+}
+
+/// The line that tells of a limit is in the outbox of the agent that the request went to first.
+#[tokio::test]
+async fn the_outbox_is_notified_of_a_limit_that_a_take_meets() {
+    let mut fixture = Fixture::open().await;
+    let records = vec![fixture.take(), Entry::End(fixture.end()).into()];
+    fixture.write(records).await;
+    notifies(fixture.outbox.notified(), "the outbox").await;
+    let next = NewMessage { cause_root: Some(fixture.message), hops: 1, ..message(ada()) };
+    let messages = vec![fixture.store.accept(next).await.unwrap().id];
+    let (turn, prompt_uuid) = (TurnId { number: 2, ..turn() }, "uuid".to_owned());
+    let (replies, _) =
+        fixture.write(vec![Single::Take { turn, messages, prompt_uuid }.into()]).await;
+    let held = matches!(&replies[..], [Reply::Taken { gone, .. }] if gone.len() == 1);
+    assert!(held, "{replies:?}");
+    notifies(fixture.outbox.notified(), "the outbox").await;
 }
