@@ -390,3 +390,6 @@ impl Generations {
 pub(crate) fn resume_from(kept: Option<String>) -> Option<SessionId> {
     kept.map(SessionId)
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,8 +16,8 @@ use super::*;
 use crate::nursery::Nursery;
 
 /// The far end of a session; its task ends with it.
-struct Far {
-    port: SessionPort,
+pub(crate) struct Far {
+    pub(crate) port: SessionPort,
     _alive: oneshot::Sender<()>,
 }
 
@@ -94,16 +94,16 @@ pub(crate) fn options(model: Option<&str>) -> StartOptions {
 }
 
 /// A port, and what the tests have of its backend.
-struct Rig {
-    port: BackendPort,
-    halt: CancellationToken,
-    starts: Arc<Semaphore>,
-    opened: mpsc::Receiver<Far>,
-    root: TaskGroup,
+pub(crate) struct Rig {
+    pub(crate) port: BackendPort,
+    pub(crate) halt: CancellationToken,
+    pub(crate) starts: Arc<Semaphore>,
+    pub(crate) opened: mpsc::Receiver<Far>,
+    pub(crate) root: TaskGroup,
 }
 
 impl Rig {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (opens, opened) = mpsc::channel(4);
         let starts = Arc::new(Semaphore::new(0));
         let permits = Arc::clone(&starts);
