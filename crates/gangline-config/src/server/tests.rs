@@ -27,6 +27,19 @@ fn guests_are_a_word_and_an_unquoted_no_is_one() {
     }
 }
 
+/// Every agent's nick begins with it.
+#[test]
+fn a_server_has_a_short_name_of_small_letters() {
+    let longest = "a".repeat(32);
+    for name in ["a", "spark-2_b", longest.as_str()] {
+        assert_eq!(server(&format!("  name: {name}")).unwrap().server.name, name);
+    }
+    for wrong in ["Spark", "2a", "-a", "a.b", "é", &format!("{longest}a")] {
+        let told = server(&format!("  name: {wrong}")).unwrap_err();
+        assert!(told.contains("is not a server name"), "{wrong}: {told}");
+    }
+}
+
 #[test]
 fn rooms_have_a_key_or_are_by_invitation() {
     let text = "  rooms:\n    \"#Ops\": {key: s3same}\n    \"#own\": {invite_only: yes, key: '12'}";
