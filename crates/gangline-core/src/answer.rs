@@ -72,6 +72,20 @@ pub struct TurnMessage {
     pub joined: usize,
 }
 
+impl TurnMessage {
+    /// Returns whether somebody waits for an answer. An answer owes none; neither does what the agent
+    /// asked for itself, or what a program told it.
+    #[must_use]
+    pub fn owes_answer(&self) -> bool {
+        match self.origin {
+            Origin::Mention | Origin::Direct | Origin::Cli | Origin::Http | Origin::Agent => {
+                self.in_reply_to.is_none()
+            }
+            Origin::Answer | Origin::Reminder | Origin::Wake | Origin::System => false,
+        }
+    }
+}
+
 /// What kind of tool a result came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tool {
@@ -364,6 +378,7 @@ fn complete_one(
         (ByTool::Nothing, _, _) if message.in_reply_to.is_some() => no_reply(Reason::OwesNone),
         (ByTool::Nothing, ReplyMode::Tools, Some(_)) => no_reply(Reason::NotRelayed),
         (ByTool::Nothing, _, Some(text)) => relay(text),
+        (ByTool::Nothing, _, None) if !message.owes_answer() => no_reply(Reason::OwesNone),
         (ByTool::Nothing, _, None) => silent(log, rules, message),
     }
 }

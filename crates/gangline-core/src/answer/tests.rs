@@ -361,3 +361,24 @@ proptest! {
         }
     }
 }
+
+/// R2-22, R2-28: nobody waits for what the agent asked for itself. What it says about it goes
+/// where the conversation was; silence is no failure.
+#[test]
+fn an_answer_a_reminder_and_a_wake_owe_no_answer() {
+    for origin in [Origin::Answer, Origin::Reminder, Origin::Wake, Origin::System] {
+        let it = TurnMessage { origin, ..message(1) };
+        check(std::slice::from_ref(&it), &[], "no_reply(owes_none)");
+        check(std::slice::from_ref(&it), &[tool(), text("done")], "answered relay `done`");
+        let nowhere = TurnMessage { target: String::new(), ..it.clone() };
+        check(std::slice::from_ref(&nowhere), &[], "no_reply(owes_none)");
+        check(&[nowhere], &[text("done")], "answered relay `done`");
+        let read = TurnMessage { how: How::Read, ..it };
+        check(&[message(2), read], &[text("for 2")], "answered relay `for 2`; answered");
+    }
+    for origin in [Origin::Mention, Origin::Direct, Origin::Cli, Origin::Http, Origin::Agent] {
+        assert!(TurnMessage { origin, ..message(1) }.owes_answer(), "{origin}");
+        let answer = TurnMessage { origin, in_reply_to: Some(MessageId(9)), ..message(1) };
+        assert!(!answer.owes_answer(), "{origin}");
+    }
+}
