@@ -423,7 +423,7 @@ impl AgentLoop {
 /// Returns what kind of tool the answer rule sees in this name.
 pub(crate) fn tool_kind(name: &str) -> Tool {
     match name {
-        table::SEND | table::NO_REPLY => Tool::Send,
+        table::SEND | table::NO_REPLY | table::ANSWER => Tool::Send,
         "Bash" => Tool::Shell,
         _ => Tool::Other,
     }

@@ -15,6 +15,7 @@ mod outbox;
 mod owners;
 mod places;
 mod presence;
+mod questions;
 mod queue;
 mod release;
 mod show;

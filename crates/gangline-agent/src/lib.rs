@@ -5,6 +5,7 @@
 //! [`run`]; the order of the start is in `root.rs`, the thinking in `agent_loop.rs`.
 
 mod agent_loop;
+mod alarms;
 mod bus;
 pub mod card;
 mod chat;

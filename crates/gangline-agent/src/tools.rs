@@ -1,16 +1,28 @@
-//! The tools that an agent speaks with: `send` and `no_reply`, offered in-process. What they say
-//! goes the way of [`crate::speech`].
+//! The tools that an agent has in its session: it speaks, takes messages from its inbox, asks and
+//! answers, and sets reminders. What is said goes the way of [`crate::speech`].
+
+mod fields;
+mod loose_ends;
+mod questions;
+mod recv;
+mod reminders;
+
+pub(crate) use reminders::fired_text;
+
+use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_core::{MessageId, Target};
+use gangline_core::{MessageId, SendKey, Target, question::OPERATOR};
 use gangline_mcp::table::{self, Tool, User};
-use gangline_os::CancellationToken;
+use gangline_os::{CancellationToken, clock::SharedClock};
 use gangline_runtime::{ToolCall, ToolHost, ToolSpec};
+use gangline_store::NewLetter;
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::{
     bus::{Incoming, taken},
+    showing::Showing,
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
     whereabouts::Whereabouts,
 };
@@ -23,15 +35,32 @@ const HELD: &str = "this request has gone through too many agents; its owner was
 const TAKEN_BACK: &str = "the call was withdrawn: nothing was sent";
 
 /// The daemon's [`ToolHost`].
-pub(crate) struct SpeakingTools {
+pub(crate) struct AgentTools {
     pub(crate) server_key: &'static str,
     pub(crate) speaker: Speaker,
     pub(crate) turn: watch::Receiver<Option<TurnContext>>,
     pub(crate) whereabouts: Whereabouts,
+    pub(crate) clock: SharedClock,
+    /// What the agent does, so that a call which waits sees that something came.
+    pub(crate) showing: watch::Receiver<Showing>,
+    /// The task that looks at the time has something new to look at.
+    pub(crate) alarm: Arc<Notify>,
+    pub(crate) about: About,
+}
+
+/// Who the agent is.
+#[derive(Debug, Clone)]
+pub(crate) struct About {
+    /// What it is configured for.
+    pub(crate) role: String,
+    /// The pronouns of the people in charge.
+    pub(crate) pronouns: String,
+    /// The folder for what it keeps.
+    pub(crate) folder: PathBuf,
 }
 
 #[async_trait]
-impl ToolHost for SpeakingTools {
+impl ToolHost for AgentTools {
     fn server_key(&self) -> &'static str {
         self.server_key
     }
@@ -48,9 +77,9 @@ impl ToolHost for SpeakingTools {
     async fn call_unless(
         &self,
         call: ToolCall,
-        taken_back: CancellationToken,
+        withdrawn: CancellationToken,
     ) -> Option<Result<String, String>> {
-        if taken_back.is_cancelled() {
+        if withdrawn.is_cancelled() {
             return None;
         }
         let context = self.turn.borrow().clone();
@@ -58,12 +87,20 @@ impl ToolHost for SpeakingTools {
             return Some(Err("this turn is over: nothing was sent".to_owned()));
         };
         Some(match Tool::named(&call.name) {
+            Some(Tool::Send) if is_to_operator(&call.input) => self.letter(&context, &call).await,
             Some(Tool::Send) => match self.checked(&context, &call).await {
-                Ok(_) if taken_back.is_cancelled() => return None,
+                Ok(_) if withdrawn.is_cancelled() => return None,
                 Ok(letter) => self.send(&context, &call, letter).await,
                 Err(why) => Err(why),
             },
             Some(Tool::NoReply) => self.no_reply(&context, &call).await,
+            Some(Tool::Recv) => return self.recv(&call, &withdrawn).await,
+            Some(Tool::Ask) => self.ask(&context, &call).await,
+            Some(Tool::Answer) => self.answer(&context, &call).await,
+            Some(Tool::LooseEnds) => self.loose_ends().await,
+            Some(Tool::CancelLooseEnd) => self.cancel_loose_end(&call).await,
+            Some(Tool::Remind) => self.remind(&context, &call).await,
+            Some(Tool::WhoAmI) => Ok(self.whoami()),
             Some(Tool::Read | Tool::Who | Tool::Channels | Tool::Topic) | None => {
                 Err(format!("there is no tool `{}` here", call.name))
             }
@@ -78,7 +115,7 @@ struct Letter<'a> {
     in_reply_to: Option<MessageId>,
 }
 
-impl SpeakingTools {
+impl AgentTools {
     /// Reads what is to be said, and asks whether anybody would hear it. Changes nothing.
     async fn checked<'a>(
         &self,
@@ -86,8 +123,8 @@ impl SpeakingTools {
         call: &'a ToolCall,
     ) -> Result<Letter<'a>, String> {
         let to: Target =
-            text_field(&call.input, "to")?.parse().map_err(|error| format!("`to`: {error}"))?;
-        let text = text_field(&call.input, "text")?;
+            fields::text(&call.input, "to")?.parse().map_err(|error| format!("`to`: {error}"))?;
+        let text = body(&call.input)?;
         let in_reply_to = message_field(&call.input, "in_reply_to", context)?;
         self.whereabouts.must_be_in(&to).map_err(|_| {
             format!("not sent: you are not in {to}; run `gangline channel join {to}` first")
@@ -118,6 +155,29 @@ impl SpeakingTools {
         }
     }
 
+    /// Sends to the people in charge: a row that waits until somebody has dealt with it (R2-19).
+    async fn letter(&self, context: &TurnContext, call: &ToolCall) -> Result<String, String> {
+        let text = body(&call.input)?;
+        if text.trim().is_empty() {
+            return Err("`body` is empty: nothing was sent".to_owned());
+        }
+        let in_reply_to = message_field(&call.input, "in_reply_to", context)?;
+        let new = NewLetter {
+            agent: self.speaker.agent.clone(),
+            turn: Some(context.turn),
+            idem_key: SendKey::of_call(Some(context.turn), &call.id).to_string(),
+            in_reply_to,
+            body: self.speaker.redactor.redact(text),
+        };
+        let id = self.speaker.store.send_letter(new).await;
+        let id = id.map_err(|error| format!("not sent: {error}"))?;
+        self.speaker.committed.send_modify(|count| *count += 1);
+        let (turn, to) = (context.turn, OPERATOR.to_owned());
+        let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
+        taken(&self.speaker.agent_loop, sent).await.map_err(|ending| ending.to_string())?;
+        Ok(format!("sent to the operator's inbox as letter {id}"))
+    }
+
     async fn no_reply(&self, context: &TurnContext, call: &ToolCall) -> Result<String, String> {
         let message = message_field(&call.input, "message", context)?;
         let noted = |heard| Incoming::NoReply { turn: context.turn, message, heard };
@@ -126,11 +186,17 @@ impl SpeakingTools {
     }
 }
 
-fn text_field<'a>(input: &'a Value, name: &str) -> Result<&'a str, String> {
-    match input.get(name) {
-        None | Some(Value::Null) => Err(format!("`{name}` is missing")),
-        Some(value) => value.as_str().ok_or_else(|| format!("`{name}` must be a string")),
+/// Returns what is to be said: `body`, or `text` as it was called before.
+fn body(input: &Value) -> Result<&str, String> {
+    match fields::maybe_text(input, "body")? {
+        Some(body) => Ok(body),
+        None => fields::maybe_text(input, "text")?.ok_or_else(|| "`body` is missing".to_owned()),
     }
+}
+
+fn is_to_operator(input: &Value) -> bool {
+    let to = input.get("to").and_then(Value::as_str).unwrap_or_default();
+    to.trim().trim_start_matches('@').eq_ignore_ascii_case(OPERATOR)
 }
 
 fn message_field(

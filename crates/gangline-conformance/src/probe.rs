@@ -34,6 +34,7 @@ impl ToolHost for Probe {
                 "properties": { "to": { "type": "string" }, "text": { "type": "string" } },
                 "required": ["to", "text"],
             }),
+            output_schema: None,
         }]
     }
 

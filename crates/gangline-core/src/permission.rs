@@ -23,7 +23,17 @@ pub const BUILT_INS: &[&str] = &["Bash", "Edit", "Glob", "Grep", "Read", "TodoWr
 pub const READ_ONLY: &[&str] = &["Read", "Glob", "Grep", "TodoWrite", "Skill"];
 
 /// Our own tools; the agent may always speak, and be silent.
-pub const OWN: &[&str] = &["send", "no_reply"];
+pub const OWN: &[&str] = &[
+    "send",
+    "no_reply",
+    "recv",
+    "ask",
+    "answer",
+    "get_loose_ends",
+    "cancel_loose_end",
+    "remind",
+    "whoami",
+];
 
 /// The MCP server under which our own tools may appear (C35).
 const OWN_SERVERS: &[&str] = &["gangline", "hyperhive"];

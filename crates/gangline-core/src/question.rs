@@ -6,6 +6,7 @@
 
 use std::{fmt, str::FromStr};
 
+use self::draft::AskError;
 use crate::{
     id::QuestionNumber,
     message::{Principal, Tier},
@@ -14,6 +15,7 @@ use crate::{
     words,
 };
 
+pub mod draft;
 pub mod line;
 pub mod text;
 
@@ -200,58 +202,6 @@ impl FromStr for Asked {
     }
 }
 
-/// Why a question cannot be asked; for the model or person that asks.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AskError {
-    /// The question is empty.
-    #[error("the question is empty")]
-    Empty,
-    /// A part is too long.
-    #[error("{0} is longer than {1} bytes")]
-    TooLong(&'static str, usize),
-    /// There is too much of something.
-    #[error("too many {0}: at most {1}")]
-    TooMany(&'static str, usize),
-    /// An option is empty or stands twice.
-    #[error("option {0} is empty or stands twice")]
-    BadOption(usize),
-    /// Several may be chosen of nothing.
-    #[error("`multi` needs `options`")]
-    MultiWithoutOptions,
-    /// The time to live is zero or too long.
-    #[error("`ttl_seconds` must be between 1 and {TTL_MAX}")]
-    BadTtl,
-    /// The name is no recipient.
-    #[error("`{0}` is nobody who can be asked: give operator, #channel, a nick or agents' nicks")]
-    Nobody(String),
-    /// One of several names is no agent's.
-    #[error("{0} is no agent of this installation: only agents can be asked together")]
-    NotAnAgent(String),
-    /// It asks itself.
-    #[error("you cannot ask yourself")]
-    Oneself,
-    /// The rule needs agents.
-    #[error("the rule `{0}` needs agents to be asked")]
-    RuleWithoutAgents(AnswerRule),
-}
-
-/// A question as it is about to be asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft<'a> {
-    /// What is asked.
-    pub question: &'a str,
-    /// What to choose from; may be none.
-    pub options: &'a [String],
-    /// Whether several options may be chosen.
-    pub choose: Choose,
-    /// How long an answer is waited for, in seconds.
-    pub ttl_seconds: Option<u64>,
-    /// Who is asked.
-    pub asked: &'a Asked,
-    /// Whose answer counts.
-    pub rule: AnswerRule,
-}
-
 /// How many of the options may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Choose {
@@ -260,55 +210,6 @@ pub enum Choose {
     One,
     /// One or several.
     Several,
-}
-
-impl Draft<'_> {
-    /// Checks the question that `asker` asks.
-    ///
-    /// # Errors
-    /// Says the first thing that is wrong.
-    pub fn check(&self, asker: &AgentName) -> Result<(), AskError> {
-        if self.question.trim().is_empty() {
-            return Err(AskError::Empty);
-        }
-        if self.question.len() > QUESTION_MAX {
-            return Err(AskError::TooLong("the question", QUESTION_MAX));
-        }
-        if self.options.len() > OPTIONS_MAX {
-            return Err(AskError::TooMany("options", OPTIONS_MAX));
-        }
-        if self.choose == Choose::Several && self.options.is_empty() {
-            return Err(AskError::MultiWithoutOptions);
-        }
-        for (at, option) in self.options.iter().enumerate() {
-            let same = |other: &String| fold(other.trim()) == fold(option.trim());
-            if option.trim().is_empty() || self.options[..at].iter().any(same) {
-                return Err(AskError::BadOption(at + 1));
-            }
-            if option.len() > OPTION_MAX {
-                return Err(AskError::TooLong("an option", OPTION_MAX));
-            }
-        }
-        if self.ttl_seconds.is_some_and(|ttl| ttl == 0 || ttl > TTL_MAX) {
-            return Err(AskError::BadTtl);
-        }
-        if self.asked.agents().contains(asker) {
-            return Err(AskError::Oneself);
-        }
-        match self.rule {
-            AnswerRule::First | AnswerRule::Vote | AnswerRule::Consensus | AnswerRule::Never
-                if self.asked.agents().is_empty() =>
-            {
-                Err(AskError::RuleWithoutAgents(self.rule))
-            }
-            AnswerRule::First
-            | AnswerRule::Vote
-            | AnswerRule::Consensus
-            | AnswerRule::Never
-            | AnswerRule::Humans
-            | AnswerRule::Any => Ok(()),
-        }
-    }
 }
 
 /// Where an answer is given.

@@ -6,7 +6,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{SERVER_KEY, ToolSpec};
 
@@ -136,11 +136,15 @@ fn begun(params: &Value) -> Value {
 
 fn listed(tools: &[ToolSpec]) -> Vec<Value> {
     let listed = |tool: &ToolSpec| {
-        json!({
+        let mut listed = json!({
             "name": tool.name,
             "description": tool.description,
             "inputSchema": tool.input_schema,
-        })
+        });
+        if let Some(schema) = &tool.output_schema {
+            listed["outputSchema"] = schema.clone();
+        }
+        listed
     };
     tools.iter().map(listed).collect()
 }
@@ -176,13 +180,18 @@ fn call_id(session: &str, rpc: &Value, name: &str, input: &Value) -> String {
     format!("{session}:{:016x}", hasher.finish())
 }
 
-/// Returns the answer to a call.
+/// Returns the answer to a call. A result that is a JSON object is structured content too.
 pub fn called(rpc: &Value, outcome: &Result<String, String>) -> Value {
     let (text, failed) = match outcome {
         Ok(text) => (text, false),
         Err(text) => (text, true),
     };
-    result(rpc, json!({"content": [{"type": "text", "text": text}], "isError": failed}))
+    let mut answer = json!({"content": [{"type": "text", "text": text}], "isError": failed});
+    let object = || serde_json::from_str::<Map<String, Value>>(text).ok();
+    if let (false, Some(object)) = (failed, object()) {
+        answer["structuredContent"] = object.into();
+    }
+    result(rpc, answer)
 }
 
 /// Returns the answer to a call that broke off.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::ToolSpec;
 
+mod inbox;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,13 @@ mod tests;
 pub const SEND: &str = "send";
 /// The name of the tool that says that no reply is needed.
 pub const NO_REPLY: &str = "no_reply";
+/// The name of the tool that answers a question.
+pub const ANSWER: &str = "answer";
+
+/// The longest time that `recv` waits, in seconds (R2-20).
+pub const WAIT_MAX: u64 = 180;
+/// The most messages that `recv` returns at once (R2-20).
+pub const RECV_MAX: u64 = 32;
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +28,20 @@ pub enum Tool {
     Send,
     /// Records that a message needs no reply.
     NoReply,
+    /// Takes messages from the inbox.
+    Recv,
+    /// Asks a question.
+    Ask,
+    /// Answers a question.
+    Answer,
+    /// Lists what is still open: questions and reminders.
+    LooseEnds,
+    /// Withdraws a question or a reminder.
+    CancelLooseEnd,
+    /// Makes a reminder.
+    Remind,
+    /// Tells who the agent is.
+    WhoAmI,
     /// Reads what was said.
     Read,
     /// Lists who is somewhere.
@@ -41,8 +63,21 @@ pub enum User {
     Person,
 }
 
-const ALL: [Tool; 6] =
-    [Tool::Send, Tool::NoReply, Tool::Read, Tool::Who, Tool::Channels, Tool::Topic];
+const ALL: [Tool; 13] = [
+    Tool::Send,
+    Tool::NoReply,
+    Tool::Recv,
+    Tool::Ask,
+    Tool::Answer,
+    Tool::LooseEnds,
+    Tool::CancelLooseEnd,
+    Tool::Remind,
+    Tool::WhoAmI,
+    Tool::Read,
+    Tool::Who,
+    Tool::Channels,
+    Tool::Topic,
+];
 
 /// Returns the tools that a user is offered.
 #[must_use]
@@ -63,6 +98,13 @@ impl Tool {
         match self {
             Self::Send => SEND,
             Self::NoReply => NO_REPLY,
+            Self::Recv => "recv",
+            Self::Ask => "ask",
+            Self::Answer => ANSWER,
+            Self::LooseEnds => "get_loose_ends",
+            Self::CancelLooseEnd => "cancel_loose_end",
+            Self::Remind => "remind",
+            Self::WhoAmI => "whoami",
             Self::Read => "read",
             Self::Who => "who",
             Self::Channels => "channels",
@@ -73,7 +115,14 @@ impl Tool {
     fn is_for(self, user: User) -> bool {
         match self {
             Self::Send => true,
-            Self::NoReply => user == User::Session,
+            Self::NoReply
+            | Self::Recv
+            | Self::Ask
+            | Self::Answer
+            | Self::LooseEnds
+            | Self::CancelLooseEnd
+            | Self::Remind
+            | Self::WhoAmI => user == User::Session,
             // In a session the agent's shell has these.
             Self::Read | Self::Who | Self::Channels | Self::Topic => user != User::Session,
         }
@@ -87,6 +136,13 @@ impl Tool {
                  as the answer.",
                 object(&json!({"message": MESSAGE.json()}), &[]),
             ),
+            Self::Recv => inbox::recv(),
+            Self::Ask => inbox::ask(),
+            Self::Answer => inbox::answer(),
+            Self::LooseEnds => inbox::loose_ends(),
+            Self::CancelLooseEnd => inbox::cancel_loose_end(),
+            Self::Remind => inbox::remind(),
+            Self::WhoAmI => inbox::whoami(),
             Self::Read => read(user),
             Self::Who => (
                 "Lists who is in a channel, or says whether a nick is in use.",
@@ -104,7 +160,27 @@ impl Tool {
                 ),
             ),
         };
-        ToolSpec { name: self.name(), description, input_schema }
+        let output_schema = self.returns();
+        ToolSpec { name: self.name(), description, input_schema, output_schema }
+    }
+
+    /// Returns the schema of the object that it returns; `None` for a line of text.
+    fn returns(self) -> Option<Value> {
+        match self {
+            Self::Recv => Some(inbox::received()),
+            Self::Ask => Some(inbox::asked()),
+            Self::Answer => Some(inbox::answered()),
+            Self::LooseEnds => Some(inbox::open()),
+            Self::Remind => Some(inbox::reminded()),
+            Self::WhoAmI => Some(inbox::me()),
+            Self::Send
+            | Self::NoReply
+            | Self::CancelLooseEnd
+            | Self::Read
+            | Self::Who
+            | Self::Channels
+            | Self::Topic => None,
+        }
     }
 }
 
@@ -118,6 +194,7 @@ impl Text {
 }
 
 const PLACE: Text = Text("#channel or nick");
+const RECIPIENT: Text = Text("#channel, a nick, or `operator`: the inbox of the people in charge");
 const MESSAGE: Text = Text("message id such as m42");
 
 fn object(properties: &Value, required: &[&str]) -> Value {
@@ -128,14 +205,22 @@ fn object(properties: &Value, required: &[&str]) -> Value {
     schema
 }
 
+/// What `send` does for an agent in its session.
+const SPEAK: &str = "Says something now: to a channel (#name), to one nick, to another agent, or to \
+                     `operator`. Your final text is sent to the asker by itself, so use this only to \
+                     speak elsewhere, or before you are done. Give in_reply_to (such as m42) when it \
+                     answers that message.";
+
 fn send(user: User) -> (&'static str, Value) {
     let mut properties = json!({"to": PLACE.json(), "text": Text("what to say").json(), "in_reply_to": MESSAGE.json()});
+    if user == User::Session {
+        let body = Text("what to say; `text` is understood too").json();
+        let properties =
+            json!({"to": RECIPIENT.json(), "body": body, "in_reply_to": MESSAGE.json()});
+        return (SPEAK, object(&properties, &["to", "body"]));
+    }
     let description = match user {
-        User::Session => {
-            "Says something on IRC now: to a channel (#name) or to one nick. Your final text is \
-             sent to the asker by itself, so use this only to speak elsewhere, or before you are \
-             done. Give in_reply_to (such as m42) when it answers that message."
-        }
+        User::Session => SPEAK,
         User::Agent => {
             "Says something on IRC as the agent: to a channel (#name) or to one nick. Give \
              in_reply_to (such as m42) when it answers that message."

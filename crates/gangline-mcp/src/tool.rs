@@ -12,4 +12,6 @@ pub struct ToolSpec {
     pub description: &'static str,
     /// Its arguments as a JSON Schema.
     pub input_schema: serde_json::Value,
+    /// What it returns as a JSON Schema, if it returns an object and not a line of text.
+    pub output_schema: Option<serde_json::Value>,
 }

@@ -38,7 +38,7 @@ struct Word {
 }
 
 /// Returns how others know who said the line; several people may use one account.
-fn known_as(line: &Line, who: &Principal) -> String {
+pub(super) fn known_as(line: &Line, who: &Principal) -> String {
     let account = who.account.trim_start_matches('~');
     match fold(account) == fold(&line.nick) {
         true => line.nick.clone(),

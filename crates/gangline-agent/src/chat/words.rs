@@ -59,6 +59,10 @@ impl Chat {
         if let Some(id) = cause::parse_go_on(text) {
             return self.go_on(line, who, id).await;
         }
+        match self.question_answered(line, who, text).await {
+            Handled::No => {}
+            done @ (Handled::Yes | Handled::NotNow) => return done,
+        }
         let reading = room_words::read(text, Asked::Not);
         let asked = match who.tier {
             Tier::Owner | Tier::Member => room_words::read(text, Asked::Lately),

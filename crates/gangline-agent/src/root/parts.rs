@@ -29,6 +29,7 @@ use self::options::{speaker, start_options};
 use super::{closed, logged, read, tasks::Tasks};
 use crate::{
     agent_loop::{AgentLoop, ChangeNotices, LoopEnd, Ports},
+    alarms::Alarms,
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     control::requests::Requests,
@@ -58,6 +59,8 @@ pub(super) const LINK: &str = "link";
 pub(super) const CONTROL: &str = "control";
 /// The task that runs hooks.
 pub(super) const HOOKS: &str = "hooks";
+/// The task that looks at the time.
+const ALARMS: &str = "alarms";
 /// The task that has the backend's tasks.
 pub(super) const BACKEND: &str = "backend";
 /// Generations of the backend that may wait to be begun; the next one begins after the last one.
@@ -102,6 +105,8 @@ struct Ends {
     agent_loop: mpsc::Receiver<Incoming>,
     rooms: mpsc::Receiver<RoomsCommand>,
     nursery: Nursery,
+    /// Set once nothing is taken in any more.
+    closed: CancellationToken,
     unread: watch::Sender<Unread>,
     hooks: Option<mpsc::Receiver<Call>>,
 }
@@ -115,6 +120,8 @@ struct Shared {
     fatal: mpsc::Sender<Fatal>,
     outbox: Arc<Notify>,
     rescan: Arc<Notify>,
+    /// Something with a time was made.
+    alarm: Arc<Notify>,
     redactor: Arc<Redactor>,
     context: watch::Receiver<Option<TurnContext>>,
     showing: watch::Receiver<Showing>,
@@ -175,6 +182,7 @@ impl Parts {
             fatal,
             outbox: Arc::new(Notify::new()),
             rescan: Arc::new(Notify::new()),
+            alarm: Arc::new(Notify::new()),
             redactor: Arc::new(read::redactor(settings)),
             context,
             showing,
@@ -237,6 +245,7 @@ impl Parts {
             agent_loop: loop_end,
             rooms: rooms_end,
             nursery,
+            closed: intake.clone(),
             unread: unread_sender,
             hooks: hook_calls,
         };
@@ -305,6 +314,8 @@ fn spawn_inner(
             let _ = fatal.send(why).await;
         }
     });
+    let (alarms, closed) = (alarms(settings, shared), ends.closed);
+    tasks.spawn(ALARMS, logged(ALARMS, alarms.run(closed)));
     tasks.spawn(BACKEND, logged(BACKEND, ends.nursery.run(shared.halt.clone())));
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
         let hooks = hooks(settings, shared, configured);
@@ -340,6 +351,19 @@ fn journal(settings: &Settings, shared: &Shared) -> Journal {
         committed: shared.committed.clone(),
         turns_per_cause: settings.causes.limit,
     })
+}
+
+fn alarms(settings: &Settings, shared: &Shared) -> Alarms {
+    Alarms {
+        agent: settings.agent.nick.clone(),
+        store: shared.store.clone(),
+        clock: SharedClock::clone(&settings.clock),
+        redactor: Arc::clone(&shared.redactor),
+        agent_loop: shared.agent_loop.clone(),
+        rescan: Arc::clone(&shared.rescan),
+        made: Arc::clone(&shared.alarm),
+        committed: shared.committed.clone(),
+    }
 }
 
 fn looks(settings: &Settings, shared: &Shared) -> Looks {

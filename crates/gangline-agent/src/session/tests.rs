@@ -16,7 +16,7 @@ use super::{
 
 /// A session whose first prompt, if it is empty, is "you are Ada".
 struct Fixture {
-    session: Session,
+    session: Generations,
     token: watch::Receiver<Option<Secret>>,
     starts: Arc<Semaphore>,
     opened: mpsc::Receiver<Far>,
@@ -47,7 +47,7 @@ impl Fixture {
             configured: None,
             token: sender,
         };
-        let session = Session::new(port, set_up);
+        let session = Generations::new(port, set_up);
         Self { session, token, starts, opened, _root: root, _folder: folder }
     }
 

@@ -12,13 +12,18 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use super::*;
-use crate::{bus::Incoming, speech::TurnContext, tools::SpeakingTools};
+use crate::{
+    bus::Incoming,
+    showing::Showing,
+    speech::TurnContext,
+    tools::{About, AgentTools},
+};
 
 const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
 
 struct Rig {
     _folder: TempDir,
-    tools: Arc<SpeakingTools>,
+    tools: Arc<AgentTools>,
     asked: mpsc::Receiver<Inquiry>,
     store: Store,
     _tasks: TaskGroup,
@@ -57,7 +62,8 @@ impl Rig {
         let (inquiries, asked) = mpsc::channel(8);
         let channels: HashSet<_> = HashSet::from(["#general".parse().unwrap()]);
         let context = TurnContext { turn: TURN, messages: vec![], cause_root: None, hops: 0 };
-        let tools = SpeakingTools {
+        let view = gangline_core::agent::Agent::new(Default::default()).view();
+        let tools = AgentTools {
             server_key: "gangline",
             speaker: Speaker {
                 owners_only: Arc::default(),
@@ -80,6 +86,14 @@ impl Rig {
                 wanted: watch::channel(channels).1,
                 kept_out: watch::channel(HashSet::new()).1,
                 inquiries,
+            },
+            clock: clock::system(),
+            showing: watch::channel(Showing::new(view)).1,
+            alarm: Arc::new(Notify::new()),
+            about: About {
+                role: "agent".to_owned(),
+                pronouns: "she/her".to_owned(),
+                folder: folder.path().join("notes"),
             },
         };
         Self { _folder: folder, tools: Arc::new(tools), asked, store, _tasks: tasks }

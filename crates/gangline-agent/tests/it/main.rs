@@ -8,6 +8,7 @@
 
 mod hazards;
 mod hooks;
+mod inbox;
 mod ipc;
 mod model;
 mod rig;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{
+    draft::{AskError, Draft},
     line::{Announced, bare, parse},
     *,
 };

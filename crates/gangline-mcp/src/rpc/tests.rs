@@ -8,6 +8,7 @@ fn tools() -> Vec<ToolSpec> {
         name: "send",
         description: "Says something.",
         input_schema: json!({"type": "object"}),
+        output_schema: None,
     }]
 }
 

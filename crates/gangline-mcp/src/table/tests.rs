@@ -8,7 +8,19 @@ fn names(user: User) -> Vec<&'static str> {
 
 #[test]
 fn each_user_is_offered_the_tools_that_are_for_it() {
-    assert_eq!(names(User::Session), ["send", "no_reply"]);
+    // R2-19 … R2-29.
+    let session = [
+        "send",
+        "no_reply",
+        "recv",
+        "ask",
+        "answer",
+        "get_loose_ends",
+        "cancel_loose_end",
+        "remind",
+        "whoami",
+    ];
+    assert_eq!(names(User::Session), session);
     assert_eq!(names(User::Agent), ["send", "read", "who", "channels", "topic"]);
     assert_eq!(names(User::Person), names(User::Agent));
     let takes =
@@ -22,11 +34,29 @@ fn every_tool_is_found_by_its_name_and_needs_only_what_it_takes() {
     for tool in ALL {
         assert_eq!(Tool::named(tool.name()), Some(tool));
     }
-    assert_eq!(Tool::named("ask"), None);
+    assert_eq!(Tool::named("shout"), None);
     for tool in [User::Session, User::Agent, User::Person].into_iter().flat_map(offered) {
         let schema = &tool.input_schema;
         for needed in schema["required"].as_array().into_iter().flatten() {
             assert!(schema["properties"].get(needed.as_str().unwrap()).is_some(), "{schema}");
         }
     }
+}
+
+/// R2-20, R2-21, R2-25 … R2-29: the seed's own names and bounds.
+#[test]
+fn the_inboxs_tools_take_what_the_seed_names() {
+    let takes = |name: &str| -> Vec<String> {
+        let tool = offered(User::Session).into_iter().find(|tool| tool.name == name).unwrap();
+        tool.input_schema["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(takes("send"), ["body", "in_reply_to", "to"]);
+    assert_eq!(takes("recv"), ["max", "wait_seconds"]);
+    let ask = ["multi", "on_timeout", "options", "question", "rule", "to", "ttl_seconds"];
+    assert_eq!(takes("ask"), ask);
+    assert_eq!(takes("answer"), ["answer", "id"]);
+    assert_eq!(takes("cancel_loose_end"), ["id", "kind"]);
+    assert_eq!(takes("remind"), ["due", "message"]);
+    assert_eq!((takes("whoami"), takes("get_loose_ends")), (vec![], vec![]));
+    assert_eq!((super::WAIT_MAX, super::RECV_MAX), (180, 32));
 }

@@ -37,6 +37,7 @@ impl ToolHost for Posts {
             name: "send",
             description: "says something",
             input_schema: serde_json::json!({"type": "object"}),
+            output_schema: None,
         }]
     }
     async fn call(&self, call: ToolCall) -> Result<String, String> {

@@ -39,6 +39,7 @@ impl ToolHost for Posts {
             name,
             description: "a tool of the daemon",
             input_schema: json!({"type": "object", "properties": {"text": {"type": "string"}}}),
+            output_schema: None,
         };
         ["send", "hold", "panic"].map(tool).into()
     }

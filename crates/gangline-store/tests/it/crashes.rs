@@ -34,11 +34,6 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
     let approvals = store.approvals(None, false).await.unwrap();
     let first = approvals.first();
     let line = |n: usize| lines.get(n).map(|line| line.state);
-    let closed = QuestionFilter { closed: true, ..QuestionFilter::default() };
-    let questions = store.questions(closed, 9).await.unwrap();
-    let has = |state: QuestionState| questions.iter().any(|row| row.state == state);
-    let brought = |key: &str| state(key).is_some();
-    let letter = store.letter(1).await.unwrap();
     let events = store.events(Default::default()).await.unwrap().events;
     Some(match write {
         "begin_epoch" => agent.is_some(),
@@ -68,6 +63,22 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
             matches!(state("first"), Some(MessageState::Accepted | MessageState::Cancelled))
         }
         "end_cause" => state("first") == Some(MessageState::Cancelled),
+        "add_usage" => {
+            store.usage(None, gangline_os::clock::UnixMicros(0)).await.unwrap().calls == 1
+        }
+        other => waits_for_people(store, other).await,
+    })
+}
+
+/// The same for questions, reminders and letters.
+async fn waits_for_people(store: &Store, write: &str) -> bool {
+    let messages = store.messages(Default::default(), 20).await.unwrap();
+    let brought = |key: &str| messages.iter().any(|row| row.intake_key.as_deref() == Some(key));
+    let closed = QuestionFilter { closed: true, ..QuestionFilter::default() };
+    let questions = store.questions(closed, 9).await.unwrap();
+    let has = |state: QuestionState| questions.iter().any(|row| row.state == state);
+    let letter = store.letter(1).await.unwrap();
+    match write {
         "ask" => !questions.is_empty(),
         "answer" => has(QuestionState::Answered) && brought("question/4"),
         "cancel_question" => has(QuestionState::Cancelled) && brought("question/5"),
@@ -81,11 +92,8 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
         "send_letter" => letter.is_some(),
         "read_letters" => letter.is_some_and(|row| row.state != LetterState::New),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
-        "add_usage" => {
-            store.usage(None, gangline_os::clock::UnixMicros(0)).await.unwrap().calls == 1
-        }
         other => panic!("no way to see {other}"),
-    })
+    }
 }
 
 /// What must hold in every store at every time.

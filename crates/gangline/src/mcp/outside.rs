@@ -191,7 +191,17 @@ impl Work {
             Some(Tool::Who) => ask::who(&self.reach, place(input, "target")?),
             Some(Tool::Channels) => ask::channels(&self.reach),
             Some(Tool::Topic) => self.topic(input, taken_back)?,
-            Some(Tool::NoReply) | None => {
+            Some(
+                Tool::NoReply
+                | Tool::Recv
+                | Tool::Ask
+                | Tool::Answer
+                | Tool::LooseEnds
+                | Tool::CancelLooseEnd
+                | Tool::Remind
+                | Tool::WhoAmI,
+            )
+            | None => {
                 return Err(format!("there is no tool `{}` here", call.name));
             }
         };

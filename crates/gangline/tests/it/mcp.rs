@@ -31,6 +31,7 @@ impl ToolHost for Says {
             name: "send",
             description: "says something",
             input_schema: json!({"type": "object"}),
+            output_schema: None,
         }]
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gangline_core::{model::ModelName, trust};
-use gangline_os::fsio;
+use gangline_os::{clock::SharedClock, fsio};
 use gangline_runtime::{StartOptions, Thinking};
 use gangline_store::EpochStart;
 
@@ -14,8 +14,11 @@ use crate::{
     session::resume_from,
     settings::Settings,
     speech::Speaker,
-    tools::SpeakingTools,
+    tools::{About, AgentTools},
 };
+
+/// The role of an agent that runs no other ones (R2-29).
+const ROLE: &str = "agent";
 
 /// Returns what says the agent's words.
 pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
@@ -29,6 +32,24 @@ pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
         committed: shared.committed.clone(),
         owners_only: Arc::new(settings.owners_only.clone()),
         max_hops: trust::Policy::default().max_hops,
+    }
+}
+
+/// Returns the tools that the agent has in its session.
+fn tools(settings: &Settings, shared: &Shared) -> AgentTools {
+    AgentTools {
+        server_key: settings.server_key.as_str(),
+        speaker: speaker(settings, shared),
+        turn: shared.context.clone(),
+        whereabouts: whereabouts(shared),
+        clock: SharedClock::clone(&settings.clock),
+        showing: shared.showing.clone(),
+        alarm: Arc::clone(&shared.alarm),
+        about: About {
+            role: ROLE.to_owned(),
+            pronouns: settings.agent.operator_pronouns.clone(),
+            folder: read::notes(settings),
+        },
     }
 }
 
@@ -68,12 +89,7 @@ pub(super) fn start_options(
         base_url: agent.base_url.clone(),
         api_key: settings.api_key.clone(),
         extra: agent.extra.clone(),
-        tools: Arc::new(SpeakingTools {
-            server_key: settings.server_key.as_str(),
-            speaker: speaker(settings, shared),
-            turn: shared.context.clone(),
-            whereabouts: whereabouts(shared),
-        }),
+        tools: Arc::new(tools(settings, shared)),
     };
     if let Some(own) = read::auto_compact(agent) {
         options.extra.entry(read::AUTO_COMPACT.to_owned()).or_insert(own.into());

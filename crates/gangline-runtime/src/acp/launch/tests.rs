@@ -18,7 +18,12 @@ pub(in crate::acp) struct Only(pub(in crate::acp) &'static str);
 #[async_trait]
 impl ToolHost for Only {
     fn tools(&self) -> Vec<ToolSpec> {
-        let spec = ToolSpec { name: self.0, description: "x", input_schema: json!({}) };
+        let spec = ToolSpec {
+            name: self.0,
+            description: "x",
+            input_schema: json!({}),
+            output_schema: None,
+        };
         if self.0.is_empty() { Vec::new() } else { vec![spec] }
     }
     async fn call(&self, _call: ToolCall) -> Result<String, String> {

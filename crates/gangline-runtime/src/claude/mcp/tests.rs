@@ -9,6 +9,7 @@ fn tools() -> Vec<ToolSpec> {
         name: "send",
         description: "says something",
         input_schema: json!({"type": "object"}),
+        output_schema: None,
     }]
 }
 

@@ -30,6 +30,7 @@ fn fresh() -> Turns {
         name: "send",
         description: "says something",
         input_schema: json!({"type": "object"}),
+        output_schema: None,
     }];
     let setup = Setup {
         session: SessionId("s".to_owned()),

@@ -52,7 +52,12 @@ pub(in crate::codex) fn options(folder: &Path) -> StartOptions {
 }
 
 fn send() -> ToolSpec {
-    ToolSpec { name: "send", description: "says it", input_schema: json!({"type": "object"}) }
+    ToolSpec {
+        name: "send",
+        description: "says it",
+        input_schema: json!({"type": "object"}),
+        output_schema: None,
+    }
 }
 
 #[test]

@@ -103,6 +103,7 @@ impl ToolHost for Speaking {
             description: "Says something.",
             input_schema: json!({"type": "object", "properties": {
                 "to": {"type": "string"}, "text": {"type": "string"}}}),
+            output_schema: None,
         }]
     }
     async fn call(&self, call: ToolCall) -> Result<String, String> {

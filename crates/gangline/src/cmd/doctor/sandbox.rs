@@ -199,6 +199,7 @@ impl ToolHost for Echo {
                 "properties": { "text": { "type": "string" } },
                 "required": ["text"],
             }),
+            output_schema: None,
         }]
     }
 

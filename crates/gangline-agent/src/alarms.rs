@@ -1,0 +1,166 @@
+//! The task that looks at the time for the agent: reminders fire, questions expire (R2-24, R2-28).
+//!
+//! It owns nothing: what is due stands in the store, and each firing is one commit there, with the
+//! message that it brings. Start at [`Alarms::run`].
+
+use std::{sync::Arc, time::Duration};
+
+use gangline_core::{
+    AgentName, Redactor,
+    question::OnTimeout,
+    reminder::{self, repeat::Repeat},
+    time::WallMicros,
+};
+use gangline_os::clock::{SharedClock, UnixMicros};
+use gangline_store::{Firing, QuestionClosed, ReminderRow, Store, StoreError};
+use jiff::tz::TimeZone;
+use tokio::sync::{Notify, mpsc, watch};
+use tracing::{info, warn};
+
+use crate::{
+    bus::{Incoming, Word},
+    tools::fired_text,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Looks at the time at least this often: the machine's clock may be set, and other processes make
+/// reminders too.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// After a look that failed.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// How many reminders one look reads.
+const READ: u32 = 100;
+
+/// Why the task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AlarmsEnd {
+    /// The daemon takes nothing in any more.
+    Closed,
+}
+
+/// See the module.
+pub(crate) struct Alarms {
+    pub(crate) agent: AgentName,
+    pub(crate) store: Store,
+    pub(crate) clock: SharedClock,
+    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) agent_loop: mpsc::Sender<Incoming>,
+    /// The loop looks for messages.
+    pub(crate) rescan: Arc<Notify>,
+    /// Something with a time was made.
+    pub(crate) made: Arc<Notify>,
+    /// Counts what this daemon has committed, for those who read along.
+    pub(crate) committed: watch::Sender<u64>,
+}
+
+impl Alarms {
+    /// Looks at the time until `closed`. Cancel-safe: no.
+    pub(crate) async fn run(self, closed: gangline_os::CancellationToken) -> AlarmsEnd {
+        loop {
+            let wait = match self.look().await {
+                Ok(wait) => wait,
+                Err(StoreError::Fenced { .. }) => {
+                    // The successor looks at the time.
+                    closed.cancelled().await;
+                    return AlarmsEnd::Closed;
+                }
+                Err(error) => {
+                    warn!(%error, "cannot look for reminders and questions that are due");
+                    LOOK_AGAIN
+                }
+            };
+            let until = self.clock.monotonic() + wait;
+            tokio::select! {
+                () = closed.cancelled() => return AlarmsEnd::Closed,
+                () = self.made.notified() => {}
+                () = self.clock.sleep_until(until) => {}
+            }
+        }
+    }
+
+    /// Does what is due; returns how long to wait for what comes next.
+    async fn look(&self) -> Result<Duration, StoreError> {
+        let now = self.clock.now();
+        for closed in self.store.expire_questions(&self.agent, now).await? {
+            self.expired(&closed).await;
+        }
+        let blocked = self.fire(now).await?;
+        let first = self.store.reminders(Some(&self.agent), 1).await?;
+        let reminder = first.first().map(|row| row.due_at).max(blocked);
+        let question = self.store.next_expiry(&self.agent).await?;
+        let next = reminder.into_iter().chain(question).min();
+        Ok(next.map_or(LOOK_EVERY, |at| at.since(self.clock.now())).min(LOOK_EVERY))
+    }
+
+    async fn expired(&self, closed: &QuestionClosed) {
+        let row = &closed.row;
+        info!(question = %row.number, action = %row.on_timeout, "a question has expired");
+        self.committed.send_modify(|count| *count += 1);
+        self.rescan.notify_one();
+        match row.on_timeout {
+            OnTimeout::None | OnTimeout::Deny => {}
+            OnTimeout::Pause => {
+                if let Err(error) = self.store.pause(&self.agent).await {
+                    warn!(%error, "cannot record the pause");
+                }
+                let _ = self.agent_loop.send(Incoming::Operator(Word::Pause)).await;
+            }
+            OnTimeout::Abort => {
+                if let Some(turn) = row.turn {
+                    let _ = self.agent_loop.send(Incoming::EndTurn { turn }).await;
+                }
+            }
+        }
+    }
+
+    /// Fires what is due. Returns when the next one may fire, if too many have fired lately.
+    async fn fire(&self, now: UnixMicros) -> Result<Option<UnixMicros>, StoreError> {
+        loop {
+            let due = self.store.reminders(Some(&self.agent), READ).await?;
+            let mut due = due.into_iter().filter(|row| row.due_at <= now).peekable();
+            if due.peek().is_none() {
+                return Ok(None);
+            }
+            for row in due {
+                if let Err(at) = self.may_fire().await? {
+                    return Ok(Some(at));
+                }
+                let id = row.id;
+                let firing = self.firing(row, now);
+                if self.store.fire_reminder(&self.agent, firing).await?.is_some() {
+                    info!(reminder = id, "a reminder fires");
+                    self.committed.send_modify(|count| *count += 1);
+                    self.rescan.notify_one();
+                }
+            }
+        }
+    }
+
+    async fn may_fire(&self) -> Result<Result<(), UnixMicros>, StoreError> {
+        // Later than the firings of this look, which count too.
+        let now = self.clock.now();
+        let within = i64::try_from(reminder::FIRINGS_WITHIN.as_micros()).unwrap_or(i64::MAX);
+        let since = UnixMicros(now.0.saturating_sub(within));
+        let fired = self.store.fired_since(&self.agent, since).await?;
+        let fired: Vec<WallMicros> = fired.into_iter().map(|at| WallMicros(at.0)).collect();
+        let may = reminder::may_fire_at(&fired, WallMicros(now.0));
+        Ok(may.map_err(|at| UnixMicros(at.0)))
+    }
+
+    /// What was missed while nobody looked fires once; the next time is after now.
+    fn firing(&self, row: ReminderRow, now: UnixMicros) -> Firing {
+        let (due, now) = (WallMicros(row.due_at.0), WallMicros(now.0));
+        let text = fired_text(row.body.as_str(), due, now);
+        let repeats: Option<Repeat> = row.repeats.as_deref().and_then(|text| text.parse().ok());
+        let zones = |name: &str| TimeZone::get(name).ok();
+        let next = repeats.and_then(|repeats| repeats.next_after(now, &zones));
+        Firing {
+            id: row.id,
+            due_at: row.due_at,
+            body: self.redactor.redact(&text),
+            next: next.map(|at| UnixMicros(at.0)),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The tool `recv`: the agent takes messages from its inbox in the open turn (R2-20, R2-32).
+//!
+//! A call that waits holds nothing: the message that comes stays in the store until the call takes
+//! it into the turn.
+
+use std::time::Duration;
+
+use gangline_core::MessageId;
+use gangline_mcp::table::{RECV_MAX, WAIT_MAX};
+use gangline_os::CancellationToken;
+use gangline_runtime::ToolCall;
+use gangline_store::{MessageRow, PAGE_MAX};
+use serde_json::{Value, json};
+
+use super::{AgentTools, fields};
+use crate::{
+    bus::{Ending, Incoming, taken},
+    speech::TurnContext,
+};
+
+/// How much a call wants.
+struct Wanted {
+    wait: Duration,
+    max: usize,
+}
+
+impl Wanted {
+    fn read(input: &Value) -> Result<Self, String> {
+        let wait = fields::number(input, "wait_seconds", 0..=u64::MAX)?.unwrap_or(0).min(WAIT_MAX);
+        let max = fields::number(input, "max", 1..=u64::MAX)?.unwrap_or(1).min(RECV_MAX);
+        Ok(Self { wait: Duration::from_secs(wait), max: usize::try_from(max).unwrap_or(1) })
+    }
+}
+
+impl AgentTools {
+    /// Takes what waits, once something does or the time is over. `None`: the call was withdrawn
+    /// before it took anything.
+    pub(super) async fn recv(
+        &self,
+        call: &ToolCall,
+        withdrawn: &CancellationToken,
+    ) -> Option<Result<String, String>> {
+        let wanted = match Wanted::read(&call.input) {
+            Ok(wanted) => wanted,
+            Err(why) => return Some(Err(why)),
+        };
+        let until = self.clock.monotonic() + wanted.wait;
+        let mut arrivals = self.showing.clone();
+        loop {
+            arrivals.mark_unchanged();
+            let waiting = match self.waiting().await {
+                Ok(waiting) => waiting,
+                Err(why) => return Some(Err(why)),
+            };
+            if withdrawn.is_cancelled() {
+                return None;
+            }
+            if !waiting.is_empty() || self.clock.monotonic() >= until {
+                return Some(self.receive(waiting, wanted.max).await);
+            }
+            tokio::select! {
+                () = withdrawn.cancelled() => return None,
+                () = self.clock.sleep_until(until) => {}
+                // A daemon that ends shows nothing more.
+                changed = arrivals.changed() => if changed.is_err() {
+                    return Some(Err(Ending.to_string()));
+                }
+            }
+        }
+    }
+
+    /// Returns what waits for the agent and is not in its open turn.
+    async fn waiting(&self) -> Result<Vec<MessageRow>, String> {
+        let (store, agent) = (&self.speaker.store, &self.speaker.agent);
+        let rows = store.pending(agent, self.clock.now(), PAGE_MAX).await;
+        let mut rows = rows.map_err(|error| format!("cannot read the inbox: {error}"))?;
+        let context: Option<TurnContext> = self.turn.borrow().clone();
+        if let Some(context) = context {
+            rows.retain(|row| !context.messages.contains(&row.id));
+        }
+        Ok(rows)
+    }
+
+    async fn receive(&self, mut waiting: Vec<MessageRow>, max: usize) -> Result<String, String> {
+        let pending = waiting.len().saturating_sub(max);
+        waiting.truncate(max);
+        let messages: Vec<MessageId> = waiting.iter().map(|row| row.id).collect();
+        if !messages.is_empty() {
+            let read = |heard| Incoming::Read { messages, heard };
+            taken(&self.speaker.agent_loop, read).await.map_err(|ending| ending.to_string())?;
+        }
+        let mut given = Vec::new();
+        for row in &waiting {
+            given.push(self.shown(row).await);
+        }
+        Ok(json!({"messages": given, "pending": pending}).to_string())
+    }
+
+    /// Returns a message as the model gets it; with its question, if it asks one or brings the answer
+    /// to one (R2-22).
+    async fn shown(&self, row: &MessageRow) -> Value {
+        let mut shown = json!({
+            "id": row.id.to_string(),
+            "from": row.sender,
+            "to": row.agent,
+            "body": row.body.as_str(),
+            "origin": row.origin.as_str(),
+        });
+        if let Ok(Some(question)) = self.speaker.store.question_of(row.id).await {
+            shown["question"] = json!({
+                "id": question.number,
+                "question": question.body.as_str(),
+                "answer": question.answer.as_ref().map(|it| it.as_str()),
+                "answerer": question.answered_by,
+                "options": question.options,
+            });
+        }
+        shown
+    }
+}

@@ -1,0 +1,89 @@
+//! The tool `remind` (R2-28).
+
+use std::path::PathBuf;
+
+use gangline_core::{
+    digest::sha256_hex,
+    reminder::{self, Due, OPEN_MAX, SPILL_ABOVE},
+    time::WallMicros,
+};
+use gangline_os::{clock, fsio};
+use gangline_runtime::ToolCall;
+use gangline_store::NewReminder;
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+use serde_json::json;
+
+use super::{AgentTools, fields, questions::myself};
+use crate::speech::TurnContext;
+
+/// The folder, in the agent's own, of reminders that are too long for a message.
+const FOLDER: &str = "reminders";
+/// How many bytes of a hash a file is named by.
+const NAME: usize = 8;
+
+impl AgentTools {
+    pub(super) async fn remind(
+        &self,
+        context: &TurnContext,
+        call: &ToolCall,
+    ) -> Result<String, String> {
+        let message = fields::text(&call.input, "message")?;
+        let Due { at, repeats } = self.due(fields::text(&call.input, "due")?)?;
+        if message.trim().is_empty() {
+            return Err("`message` is empty".to_owned());
+        }
+        if message.len() > reminder::BODY_MAX {
+            return Err(format!("`message` is longer than {} bytes", reminder::BODY_MAX));
+        }
+        let body = self.speaker.redactor.redact(message);
+        let body = match body.as_str().len() > SPILL_ABOVE {
+            true => self.speaker.redactor.redact(&self.spilled(body.as_str())?),
+            false => body,
+        };
+        let new = NewReminder {
+            agent: self.speaker.agent.clone(),
+            by: myself(&self.speaker.agent),
+            turn: Some(context.turn),
+            request: format!("{}/{}", context.turn, call.id),
+            target: self.home(context).await?,
+            body,
+            due_at: clock::UnixMicros(at.0),
+            repeats: repeats.as_ref().map(ToString::to_string),
+            open_max: u32::try_from(OPEN_MAX).unwrap_or(u32::MAX),
+        };
+        let made = self.speaker.store.remind(new).await;
+        let made = made.map_err(|error| format!("no reminder was made: {error}"))?;
+        self.alarm.notify_one();
+        let mut told = json!({"id": made.id, "due_at": clock::rfc3339(made.due_at)});
+        if let Some(repeats) = repeats {
+            told["repeats"] = json!(repeats.describe());
+        }
+        Ok(told.to_string())
+    }
+
+    fn due(&self, text: &str) -> Result<Due, String> {
+        let now = Timestamp::from_microsecond(self.clock.now().0).unwrap_or_default();
+        let now = Zoned::new(now, TimeZone::system());
+        let zones = |name: &str| TimeZone::get(name).ok();
+        reminder::due(text, &now, &zones).map_err(|error| format!("`due`: {error}"))
+    }
+
+    /// Writes a long reminder into a file of the agent's own folder; returns where it is.
+    fn spilled(&self, body: &str) -> Result<String, String> {
+        let folder: PathBuf = self.about.folder.join(FOLDER);
+        let name = format!("{}.md", sha256_hex(body.as_bytes(), NAME));
+        let path = folder.join(name);
+        let written =
+            fsio::private_dir(&folder).and_then(|()| fsio::write_private(&path, body.as_bytes()));
+        written.map_err(|error| format!("no reminder was made: cannot write its file: {error}"))?;
+        Ok(format!("The reminder is in the file {} ({} bytes).", path.display(), body.len()))
+    }
+}
+
+/// Returns what a reminder says when it fires (R2-28): how late it is, if it is.
+pub(crate) fn fired_text(body: &str, due: WallMicros, now: WallMicros) -> String {
+    match reminder::late_note(due, now) {
+        Some(late) => format!("{body}\n[gangline] {late}"),
+        None => body.to_owned(),
+    }
+}

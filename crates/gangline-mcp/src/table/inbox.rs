@@ -1,0 +1,150 @@
+//! Descriptions of the tools of the inbox: messages, questions, reminders.
+
+use serde_json::{Value, json};
+
+use super::{RECV_MAX, Text, WAIT_MAX, object};
+
+type Described = (&'static str, Value);
+
+fn number(description: &str, minimum: u64, maximum: u64) -> Value {
+    json!({"type": "integer", "minimum": minimum, "maximum": maximum, "description": description})
+}
+
+fn id(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 1, "description": description})
+}
+
+fn returned(properties: &Value, required: &[&str]) -> Value {
+    object(properties, required)
+}
+
+pub(super) fn recv() -> Described {
+    let wait = "how long to wait for the first message, in seconds; left out or 0: return at once";
+    let properties = json!({
+        "wait_seconds": number(wait, 0, WAIT_MAX),
+        "max": number("how many messages at most; 1 if left out", 1, RECV_MAX),
+    });
+    let description = "Takes the next messages from your inbox. They belong to this turn then: answer \
+                       them by `send` with in_reply_to. Without wait_seconds it returns at once, \
+                       with nothing if nothing waits.";
+    (description, object(&properties, &[]))
+}
+
+pub(super) fn received() -> Value {
+    let message = json!({"type": "object", "properties": {
+        "id": {"type": "string"}, "from": {"type": "string"}, "to": {"type": "string"},
+        "body": {"type": "string"}, "origin": {"type": "string"},
+        "question": {"type": "object"},
+    }, "required": ["id", "from", "to", "body", "origin"]});
+    let messages = json!({"type": "array", "items": message});
+    returned(
+        &json!({"messages": messages, "pending": {"type": "integer"}}),
+        &["messages", "pending"],
+    )
+}
+
+pub(super) fn ask() -> Described {
+    let options = json!({"type": "array", "items": {"type": "string"}, "maxItems": 20,
+        "description": "answers to choose from; a text of one's own is always possible"});
+    let rule = json!({"type": "string",
+        "enum": ["humans", "any", "first", "vote", "consensus", "never"],
+        "description": "whose answer counts when agents are asked; `first` if left out"});
+    let on_timeout = json!({"type": "string", "enum": ["none", "pause", "deny", "abort"],
+        "description": "what happens to you when nobody answers in time; `none` if left out"});
+    let properties = json!({
+        "question": Text("what you want to know").json(),
+        "options": options,
+        "multi": {"type": "boolean", "description": "whether several options may be chosen"},
+        "ttl_seconds": number("the question expires after so long", 1, 30 * 24 * 60 * 60),
+        "to": Text(
+            "who is asked: `operator` (if left out), a nick, #channel for any person there, or nicks \
+             of agents with commas between them"
+        ).json(),
+        "rule": rule,
+        "on_timeout": on_timeout,
+    });
+    let description = "Asks a question and returns its id at once; do not wait for the answer. It \
+                       comes to your inbox later as a message that begins with [ANSWER id], and \
+                       wakes you.";
+    (description, object(&properties, &["question"]))
+}
+
+pub(super) fn asked() -> Value {
+    returned(&json!({"id": {"type": "integer"}, "to": {"type": "string"}}), &["id", "to"])
+}
+
+pub(super) fn answer() -> Described {
+    let properties = json!({
+        "id": id("the question's id, as in [QUESTION 12]"),
+        "answer": Text("the number of an option, or a text").json(),
+    });
+    (
+        "Answers a question that you were asked. Only you or the people in charge may answer it.",
+        object(&properties, &["id", "answer"]),
+    )
+}
+
+pub(super) fn answered() -> Value {
+    let properties = json!({"id": {"type": "integer"}, "state": {"type": "string"},
+        "answer": {"type": "string"}});
+    returned(&properties, &["id", "state"])
+}
+
+pub(super) fn loose_ends() -> Described {
+    (
+        "Lists what is still open: questions that you asked, questions that you were asked, and your \
+         reminders, each with its kind and id.",
+        object(&json!({}), &[]),
+    )
+}
+
+pub(super) fn open() -> Value {
+    let row = json!({"type": "object", "properties": {
+        "kind": {"type": "string", "enum": ["question", "asked", "reminder"]},
+        "id": {"type": "integer"}, "agent": {"type": "string"}, "with": {"type": "string"},
+        "text": {"type": "string"}, "due_at": {"type": "string"}, "repeats": {"type": "string"},
+        "expires_at": {"type": "string"},
+    }, "required": ["kind", "id", "agent", "text"]});
+    returned(&json!({"loose_ends": {"type": "array", "items": row}}), &["loose_ends"])
+}
+
+pub(super) fn cancel_loose_end() -> Described {
+    let kind = json!({"type": "string", "enum": ["question", "reminder"], "description": "which"});
+    let properties = json!({"kind": kind, "id": id("its id, as get_loose_ends lists it")});
+    (
+        "Withdraws a question that you asked, or deletes a reminder of yours.",
+        object(&properties, &["kind", "id"]),
+    )
+}
+
+pub(super) fn remind() -> Described {
+    let due = "when: `in 20 min`, `tomorrow 9:00`, `2026-12-01T09:00Z`, or again and again: `every 2 \
+               hours`, `every weekday 8:30`, a cron line such as `0 9 * * 1-5`; a zone may follow: \
+               `9:00 Europe/Berlin`";
+    let properties = json!({
+        "message": Text("what you are reminded of").json(),
+        "due": Text(due).json(),
+    });
+    (
+        "Reminds you later: the message comes to your inbox at that time, from `reminder`, and wakes \
+         you. Your final text of that turn goes where you were asked in this one.",
+        object(&properties, &["message", "due"]),
+    )
+}
+
+pub(super) fn reminded() -> Value {
+    let properties = json!({"id": {"type": "integer"}, "due_at": {"type": "string"},
+        "repeats": {"type": "string"}});
+    returned(&properties, &["id", "due_at"])
+}
+
+pub(super) fn whoami() -> Described {
+    ("Tells who you are: name, role, pronouns of the people in charge.", object(&json!({}), &[]))
+}
+
+pub(super) fn me() -> Value {
+    let text = json!({"type": "string"});
+    let properties = json!({"name": text, "role": text, "pronouns": text, "gangline_rev": text,
+        "hyperhive_rev": text});
+    returned(&properties, &["name", "role", "pronouns", "hyperhive_rev"])
+}
