@@ -1,6 +1,7 @@
 //! The commands, one file each: its arguments with their help, and what it does. A new command is a file
 //! and its lines in the two lists below. Start at [`Command::run`].
 
+mod answer;
 mod approvals;
 mod approve;
 mod attach;
@@ -19,6 +20,7 @@ mod doctor;
 mod down;
 mod harness;
 mod import;
+mod inbox;
 mod init;
 mod interrupt;
 mod ircd;
@@ -31,6 +33,7 @@ mod pause;
 mod policy;
 mod prompt;
 mod ps;
+mod questions;
 mod release;
 mod request;
 mod restart;
@@ -115,6 +118,9 @@ commands! {
     Approve = approve,
     Deny = deny,
     Policy = policy,
+    Questions = questions,
+    Answer = answer,
+    Inbox = inbox,
     Config = config,
     Doctor = doctor,
     Runtime = runtime,

@@ -4,7 +4,7 @@ use std::{error::Error, fmt::Write as _, io};
 
 use gangline_config::ConfigError;
 use gangline_hub::hub::HubError;
-use gangline_store::{DecideError, OpenError, StoreError};
+use gangline_store::{AnswerError, DecideError, LetterError, OpenError, StoreError};
 
 #[cfg(test)]
 mod tests;
@@ -194,6 +194,26 @@ impl From<DecideError> for Failure {
         match error {
             DecideError::Store(error) => Self::from(error).doing("cannot decide"),
             DecideError::Unknown(_) | DecideError::Closed { .. } => {
+                Self::new(Exit::User, error.into())
+            }
+        }
+    }
+}
+
+impl From<AnswerError> for Failure {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Store(error) => Self::from(error).doing("cannot answer"),
+            AnswerError::Unknown(_) | AnswerError::Closed(_) => Self::new(Exit::User, error.into()),
+        }
+    }
+}
+
+impl From<LetterError> for Failure {
+    fn from(error: LetterError) -> Self {
+        match error {
+            LetterError::Store(error) => Self::from(error).doing("cannot settle the letter"),
+            LetterError::Unknown(_) | LetterError::Settled { .. } => {
                 Self::new(Exit::User, error.into())
             }
         }

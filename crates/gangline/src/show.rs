@@ -5,6 +5,7 @@ pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod events;
 pub(crate) mod fleet;
+pub(crate) mod inbox;
 pub(crate) mod live;
 pub(crate) mod policy;
 pub(crate) mod table;

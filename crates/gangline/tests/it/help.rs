@@ -43,6 +43,9 @@ fn the_help_lists_every_command() {
       approve      Allow what an approval asks for
       deny         Refuse what an approval asks for; the model reads the reason
       policy       List or remove the rules made by `always`, which let calls run without asking
+      questions    List open questions of the agents
+      answer       Answer an agent's question
+      inbox        List the letters that agents sent to the operator, answer them, or put them away
       config       Check the configuration, or print its schema
       doctor       Check the installation, the agents and their programs; say how to fix what is wrong
       runtime      List, check and choose backends

@@ -50,6 +50,7 @@ fn what_is_printed_is_what_the_table_says() {
     stage.world.eventually("the approval", || {
         (run(&["approvals"]).json().as_array()?.len() == 1).then_some(())
     });
+    crate::inbox::ask(&stage.world.state(), "oak-ada", &["merge?"], "the disk is full");
     let of_agent = stage.world.state().join("agents/oak-ada/irc.secret");
     let of_agent = std::fs::read_to_string(of_agent).unwrap().trim().to_owned();
     let secrets = [stage.token(), of_agent];

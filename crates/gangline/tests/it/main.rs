@@ -31,6 +31,7 @@ mod hooks;
 mod http;
 mod import;
 mod impostor;
+mod inbox;
 mod init;
 mod ipc;
 mod json;

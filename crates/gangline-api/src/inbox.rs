@@ -1,0 +1,67 @@
+//! Questions and letters as every surface shows them: what agents want from the people in charge.
+
+use gangline_core::{
+    id::{MessageId, QuestionNumber},
+    name::AgentName,
+};
+use serde::{Deserialize, Serialize};
+
+/// One question: an item of `gangline questions --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// Its number.
+    pub number: QuestionNumber,
+    /// Who asks.
+    pub agent: AgentName,
+    /// Who is asked: `operator`, `room:#ops`, `person:ori`, `agents:oak-ada,oak-bob`.
+    pub to: String,
+    /// Whose answer counts.
+    pub rule: String,
+    /// What is asked.
+    pub question: String,
+    /// What to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// Whether several options may be chosen.
+    pub multi: bool,
+    /// Where it stands.
+    pub state: String,
+    /// The answer that stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Who gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answerer: Option<String>,
+    /// When it was asked.
+    pub asked_at: String,
+    /// When it expires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// When the answer came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_at: Option<String>,
+}
+
+/// One letter: an item of `gangline inbox --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Letter {
+    /// Its number.
+    pub letter: i64,
+    /// Who sent it.
+    pub agent: AgentName,
+    /// The text.
+    pub body: String,
+    /// Where it stands: `new`, `read`, `answered`, `done`.
+    pub state: String,
+    /// The message that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_reply_to: Option<MessageId>,
+    /// The message to the agent that answers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<MessageId>,
+    /// Who answered it or put it away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_by: Option<String>,
+    /// When it was sent.
+    pub sent_at: String,
+}

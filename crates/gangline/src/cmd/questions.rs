@@ -1,0 +1,55 @@
+//! `gangline questions`: lists what agents have asked.
+
+use gangline_api::inbox::Question;
+use gangline_core::{question::Choose, shown};
+use gangline_os::clock::{self, rfc3339};
+use gangline_store::{QuestionFilter, QuestionRow};
+
+use crate::{cli::Global, failure::Failure, names, output, place, show, store, who::Who};
+
+/// How many questions are listed.
+const LISTED: u32 = 200;
+
+/// List open questions of the agents
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// List only this agent's questions
+    agent: Option<Who>,
+    /// Also list answered, expired and withdrawn questions
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let installation = place::existing(&global.place())?;
+    let store = store::existing(&installation.paths).await?;
+    let asker = args.agent.map(|who| names::agent(&installation, &who)).transpose()?;
+    let filter = QuestionFilter { asker, closed: args.all, ..QuestionFilter::default() };
+    let mut rows = store.questions(filter, LISTED).await?;
+    rows.reverse();
+    let questions: Vec<Question> = rows.iter().map(wire).collect();
+    match global.json {
+        true => output::json(&questions)?,
+        false => output::print(&show::inbox::questions(&questions, clock::system().now()))?,
+    }
+    Ok(0)
+}
+
+/// Returns a question as every surface shows it.
+pub(super) fn wire(row: &QuestionRow) -> Question {
+    Question {
+        number: row.number,
+        agent: row.agent.clone(),
+        to: row.asked.to_string(),
+        rule: row.rule.to_string(),
+        question: row.body.to_string(),
+        options: row.options.clone(),
+        multi: row.choose == Choose::Several,
+        state: row.state.to_string(),
+        answer: row.answer.as_ref().map(ToString::to_string),
+        answerer: row.answered_by.as_deref().map(shown::label),
+        asked_at: rfc3339(row.asked_at),
+        expires_at: row.expires_at.map(rfc3339),
+        answered_at: row.answered_at.map(rfc3339),
+    }
+}

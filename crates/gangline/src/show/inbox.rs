@@ -1,0 +1,68 @@
+//! Questions and letters as lists.
+
+use gangline_api::inbox::{Letter, Question};
+use gangline_os::clock::{UnixMicros, parse_rfc3339};
+
+use super::{
+    table::{Cell, table},
+    text::{age, one_line},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Returns what `questions` prints.
+pub(crate) fn questions(questions: &[Question], now: UnixMicros) -> String {
+    if questions.is_empty() {
+        return "no open questions\n".to_owned();
+    }
+    let row = |it: &Question| {
+        let options: Vec<String> =
+            it.options.iter().enumerate().map(|(at, text)| format!("{}) {text}", at + 1)).collect();
+        let answer = it
+            .answer
+            .as_ref()
+            .map(|answer| format!(" → {answer} ({})", it.answerer.as_deref().unwrap_or_default()));
+        let text = format!("{}  {}", it.question, options.join("  "));
+        let text = format!("{}{}", text.trim_end(), answer.unwrap_or_default());
+        [
+            Cell::from(it.number.to_string()),
+            Cell::from(it.agent.as_str()),
+            Cell::from(since(&it.asked_at, now)),
+            Cell::from(one_line(it.to.split_once(':').map_or(it.to.as_str(), |(_, to)| to))),
+            Cell::from(it.state.as_str()),
+            Cell::from(one_line(&text)),
+        ]
+    };
+    let rows: Vec<_> = questions.iter().map(row).collect();
+    let list = table(["NO", "AGENT", "AGE", "TO", "STATE", "QUESTION"], &rows);
+    match questions.iter().any(|it| it.state == "open") {
+        true => format!("{list}Answer one: gangline answer NO TEXT\n"),
+        false => list,
+    }
+}
+
+/// Returns what `inbox` prints.
+pub(crate) fn letters(letters: &[Letter], now: UnixMicros) -> String {
+    if letters.is_empty() {
+        return "no letters; agents write one with `send` to `operator`\n".to_owned();
+    }
+    let row = |it: &Letter| {
+        [
+            Cell::from(it.letter.to_string()),
+            Cell::from(it.agent.as_str()),
+            Cell::from(since(&it.sent_at, now)),
+            Cell::from(it.state.as_str()),
+            Cell::from(one_line(&it.body)),
+        ]
+    };
+    let rows: Vec<_> = letters.iter().map(row).collect();
+    let list = table(["NO", "AGENT", "AGE", "STATE", "LETTER"], &rows);
+    format!(
+        "{list}Answer one: gangline inbox answer NO TEXT; put it away: gangline inbox done NO\n"
+    )
+}
+
+fn since(at: &str, now: UnixMicros) -> String {
+    parse_rfc3339(at).map_or_else(|| "-".to_owned(), |at| age(now.since(at)))
+}
