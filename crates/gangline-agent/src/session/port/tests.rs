@@ -278,6 +278,28 @@ async fn what_must_arrive_waits_in_order_for_room() {
     }
 }
 
+/// Room that comes meanwhile is theirs.
+#[tokio::test]
+async fn a_command_does_not_overtake_those_that_wait() {
+    let mut rig = Rig::new();
+    let mut far = rig.running(1).await;
+    for _ in 0..COMMAND_QUEUE {
+        assert_eq!(rig.port.send(decision("early")), Outcome::Sent);
+    }
+    assert_eq!(rig.port.send(decision("a")), Outcome::Sent);
+    assert_eq!(far.port.next().await, Some(decision("early")));
+    assert_eq!(rig.port.send(decision("b")), Outcome::Sent);
+    assert_eq!(rig.port.send(prompt(1)), Outcome::Full);
+    for _ in 1..COMMAND_QUEUE {
+        assert_eq!(far.port.next().await, Some(decision("early")));
+        rig.nothing().await;
+    }
+    for late in ["a", "b"] {
+        rig.nothing().await;
+        assert_eq!(far.port.next().await, Some(decision(late)));
+    }
+}
+
 /// A panic of the port's owner ends the backend by its kill policy: its session is told, and has its
 /// time, in root's group.
 #[tokio::test]
@@ -315,6 +337,21 @@ async fn a_halt_ends_the_backend_without_its_owner() {
     rig.exits(1, Exit::Theirs { code: 0 }).await;
     rig.begin(2).await;
     assert!(matches!(rig.port.next().await, PortEvent::NotStarted { .. }));
+}
+
+/// Its task may have been started just before.
+#[tokio::test]
+async fn nothing_begins_once_the_daemon_ends() {
+    let rig = Rig::new();
+    rig.starts.add_permits(1);
+    rig.halt.cancel();
+    let (tell, started) = oneshot::channel();
+    let one = run(((rig.port.make)(), options(None)), tell, rig.halt.clone());
+    tokio::select! {
+        biased;
+        () = one => {}
+        started = started => panic!("{:?}", started.map(|it| it.is_ok())),
+    }
 }
 
 /// R0-20: one that is gone without a word has crashed.
