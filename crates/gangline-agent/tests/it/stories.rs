@@ -77,7 +77,14 @@ fn a_command_runs_when_the_owner_has_said_yes() {
     owner.say(ROOM, &format!("@lab-ada yes {number}"));
     ori.hears(ADA, ROOM, "it said: done");
     assert_eq!(rig.lines("fruit"), ["medlar"]);
-    assert_eq!(rig.query("SELECT state || ' ' || decision FROM approvals"), ["allowed allow"]);
+    ori.say(ROOM, "@lab-ada run echo quince > fruit");
+    let asked = owner.hears(ADA, ROOM, "wants to run");
+    let number = irc::approval(&asked).unwrap();
+    owner.say(ROOM, &format!("@lab-ada no {number} fruit is bought"));
+    ori.hears(ADA, ROOM, "it said: a person refused this and said: fruit is bought");
+    assert_eq!(rig.lines("fruit"), ["medlar"]);
+    let decided = rig.query("SELECT state || ' ' || decision FROM approvals ORDER BY number");
+    assert_eq!(decided, ["allowed allow", "denied deny"]);
     assert_eq!(daemon.stop().code, 0);
 }
 
