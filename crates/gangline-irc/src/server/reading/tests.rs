@@ -101,7 +101,8 @@ fn the_oldest_mark_goes_when_there_are_too_many() {
     for n in 0..MARKS_MAX {
         assert_eq!(marks.set(&member(n), (PRIVATE, 1), UnixMicros(10 + n as i64)).len(), 1);
     }
-    marks.set(&member(0), (PRIVATE, 2), UnixMicros(1_000_000));
+    let moved = marks.set(&member(0), (PRIVATE, 2), UnixMicros(1_000_000));
+    assert_eq!(moved.len(), 1, "it takes no room");
     let changed = marks.set(&member(MARKS_MAX), (PRIVATE, 1), UnixMicros(2_000_000));
     let gone = Party::Member("m1".to_owned());
     assert_eq!((changed.len(), &changed[0].party, changed[0].seq), (2, &gone, None));

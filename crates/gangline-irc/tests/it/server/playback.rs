@@ -1,7 +1,7 @@
 //! Clients that do not ask for history are shown what they missed.
 
 use gangline_irc::{
-    server::{config::Limits, trust::Origin},
+    server::{access::Access, config::Limits, trust::Origin},
     wire::Message,
 };
 
@@ -172,6 +172,28 @@ async fn nobody_else_is_shown_anything() {
         leaves(eve).await;
         says(&mut ada, "#room", "not for eve").await;
     }
+    room.shut().await;
+}
+
+/// What it had read is forgotten on the disk, too.
+#[tokio::test]
+async fn a_program_is_shown_nothing_after_a_restart_of_the_server() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    ada.join("#room").await;
+    let (mut bot, _) = comes(&room, "bot").await;
+    joins(&mut bot, "#room").await;
+    says(&mut ada, "#room", "its mark is kept with this").await;
+    bot.send("MODE bot +B").await;
+    bot.until("MODE").await;
+    leaves(bot).await;
+    says(&mut ada, "#room", "missed").await;
+    let disk = room.disk.clone();
+    room.shut().await;
+    let room = Room::again(disk, Access::default(), Origin::Own, |_| ()).await;
+    let (mut bot, lines) = comes(&room, "bot").await;
+    assert_eq!(said(&lines), [""; 0]);
+    assert_eq!(said(&joins(&mut bot, "#room").await), [""; 0]);
     room.shut().await;
 }
 
@@ -347,6 +369,29 @@ async fn of_many_lines_the_newest_are_shown_and_the_others_counted() {
     let shown = said(&zed.caught_up().await);
     assert_eq!(shown.len(), 7);
     assert_eq!(shown[6], "spark-ada #room 6");
+    room.shut().await;
+}
+
+/// A mark cannot stand between them: those before what it asked for are still missed.
+#[tokio::test]
+async fn who_asked_for_the_newest_of_many_lines_has_not_read_those_before() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    ada.join("#room").await;
+    for round in 0..2 {
+        let mut modern = room.modern("zed").await;
+        modern.join("#room").await;
+        let newest = ask(&mut modern, "LATEST #room * 100").await;
+        assert_eq!(newest.len(), 100 * round);
+        modern.caught_up().await;
+        leaves(modern).await;
+        for number in 0..107 * (1 - round) {
+            says(&mut ada, "#room", &number.to_string()).await;
+        }
+    }
+    let (mut zed, _) = comes(&room, "zed").await;
+    let lines = said(&joins(&mut zed, "#room").await);
+    assert!(lines[0].starts_with("irctest #room 7 earlier lines of #room"), "{lines:?}");
     room.shut().await;
 }
 
