@@ -176,6 +176,21 @@ async fn every_session_of_the_account_hears_the_answer_under_its_own_nick() {
     room.shut().await;
 }
 
+/// Its other session hears it as said to it; the one that has said it has its echo and no more.
+#[tokio::test]
+async fn who_writes_to_another_session_of_their_own_hears_it_once() {
+    let room = strangers().await;
+    let mut laptop = room.account("laptop", "owner").await;
+    let mut phone = room.account("phone", "owner").await;
+    laptop.send("PRIVMSG phone :a note").await;
+    for peer in [&mut laptop, &mut phone] {
+        let lines = peer.caught_up().await;
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert_eq!(lines[0].params, ["phone", "a note"]);
+    }
+    room.shut().await;
+}
+
 /// Nothing proves who a stranger is but the connection that has asked.
 #[tokio::test]
 async fn a_stranger_is_answered_only_while_it_stays() {

@@ -34,6 +34,20 @@ async fn a_client_without_capabilities_is_welcomed_as_clients_expect() {
     room.shut().await;
 }
 
+/// A client that does not speak 302 takes the whole word for the name.
+#[tokio::test]
+async fn an_old_client_is_offered_names_without_values() {
+    let room = Room::open().await;
+    for (ask, sasl) in [("CAP LS", "sasl"), ("CAP LS 302", "sasl=SCRAM-SHA-256,PLAIN")] {
+        let mut ann = room.dial().await;
+        ann.send(ask).await;
+        let offered = ann.until("CAP").await;
+        let offered = offered.params.last().unwrap();
+        assert!(offered.split(' ').any(|word| word == sasl), "{ask}: {offered}");
+    }
+    room.shut().await;
+}
+
 #[tokio::test]
 async fn registration_waits_for_the_end_of_negotiation() {
     let room = Room::open().await;

@@ -77,6 +77,12 @@ async fn a_repeated_id_is_answered_with_the_same_echo_and_shown_to_nobody() {
     assert_eq!(ada.until("PRIVMSG").await.params[1], "next");
     assert_eq!(ada.until("PRIVMSG").await.params[1], "mine");
     ada.send("@+gangline/id=k.1 PRIVMSG ann :private").await;
+    ada.caught_up().await;
+    for (length, answer) in [(200, "PRIVMSG"), (201, "FAIL")] {
+        ada.send(&format!("@+gangline/id={} PRIVMSG #room :long", "k".repeat(length))).await;
+        let lines = ada.caught_up().await;
+        assert!(lines.iter().any(|line| line.command == answer), "{length}: {lines:?}");
+    }
     assert_eq!(ann.until("PRIVMSG").await.params[1], "mine");
     assert_eq!(ann.until("PRIVMSG").await.params[1], "private");
     room.shut().await;
