@@ -1,5 +1,6 @@
 //! The daemon's parts and their wiring.
 
+mod inputs;
 mod options;
 
 use std::{
@@ -25,18 +26,19 @@ use gangline_runtime::Capabilities;
 use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
-use self::options::{speaker, start_options};
+use self::{
+    inputs::{alarms, change_notices, looks},
+    options::{speaker, start_options},
+};
 use super::{closed, logged, read, tasks::Tasks};
 use crate::{
-    agent_loop::{AgentLoop, ChangeNotices, LoopEnd, Ports},
-    alarms::Alarms,
+    agent_loop::{AgentLoop, LoopEnd, Ports},
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     control::requests::Requests,
     environment,
     hooks::{Call, HookSender, Hooks, Program},
     journal::{Journal, JournalDeps},
-    looks::{LookDeps, Looks},
     model,
     notes::Notes,
     nursery::{Nursery, Spawner},
@@ -351,45 +353,6 @@ fn journal(settings: &Settings, shared: &Shared) -> Journal {
         committed: shared.committed.clone(),
         turns_per_cause: settings.causes.limit,
     })
-}
-
-fn alarms(settings: &Settings, shared: &Shared) -> Alarms {
-    Alarms {
-        agent: settings.agent.nick.clone(),
-        store: shared.store.clone(),
-        clock: SharedClock::clone(&settings.clock),
-        redactor: Arc::clone(&shared.redactor),
-        agent_loop: shared.agent_loop.clone(),
-        rescan: Arc::clone(&shared.rescan),
-        made: Arc::clone(&shared.alarm),
-        committed: shared.committed.clone(),
-    }
-}
-
-fn looks(settings: &Settings, shared: &Shared) -> Looks {
-    Looks::new(LookDeps {
-        agent: settings.agent.nick.clone(),
-        epoch: shared.epoch,
-        store: shared.store.clone(),
-        clock: settings.clock.clone(),
-    })
-}
-
-fn change_notices(
-    settings: &Settings,
-    shared: &Shared,
-    (outside, intake): (ChangeNotice, CancellationToken),
-) -> ChangeNotices {
-    ChangeNotices {
-        outside,
-        inside: Arc::clone(&shared.rescan),
-        outbox: Arc::clone(&shared.outbox),
-        committed: shared.committed.clone(),
-        intake,
-        model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
-        model_outside: settings.model_file.clone(),
-        model: shared.model.clone(),
-    }
 }
 
 fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_config::Hooks) -> Hooks {

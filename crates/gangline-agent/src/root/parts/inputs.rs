@@ -1,0 +1,54 @@
+//! What tells the agent loop that there is something to do: due times, looks into the store, change
+//! notices.
+
+use std::sync::Arc;
+
+use gangline_os::{CancellationToken, change_notice::ChangeNotice, clock::SharedClock};
+
+use super::Shared;
+use crate::{
+    agent_loop::ChangeNotices,
+    alarms::Alarms,
+    looks::{LookDeps, Looks},
+    model,
+    settings::Settings,
+};
+
+pub(super) fn alarms(settings: &Settings, shared: &Shared) -> Alarms {
+    Alarms {
+        agent: settings.agent.nick.clone(),
+        store: shared.store.clone(),
+        clock: SharedClock::clone(&settings.clock),
+        redactor: Arc::clone(&shared.redactor),
+        agent_loop: shared.agent_loop.clone(),
+        rescan: Arc::clone(&shared.rescan),
+        made: Arc::clone(&shared.alarm),
+        committed: shared.committed.clone(),
+    }
+}
+
+pub(super) fn looks(settings: &Settings, shared: &Shared) -> Looks {
+    Looks::new(LookDeps {
+        agent: settings.agent.nick.clone(),
+        epoch: shared.epoch,
+        store: shared.store.clone(),
+        clock: settings.clock.clone(),
+    })
+}
+
+pub(super) fn change_notices(
+    settings: &Settings,
+    shared: &Shared,
+    (outside, intake): (ChangeNotice, CancellationToken),
+) -> ChangeNotices {
+    ChangeNotices {
+        outside,
+        inside: Arc::clone(&shared.rescan),
+        outbox: Arc::clone(&shared.outbox),
+        committed: shared.committed.clone(),
+        intake,
+        model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
+        model_outside: settings.model_file.clone(),
+        model: shared.model.clone(),
+    }
+}
