@@ -6,12 +6,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests panic with what they saw")]
 
+mod colleagues;
 mod hazards;
 mod hooks;
 mod inbox;
 mod ipc;
 mod model;
 mod rig;
+mod silence;
 mod stories;
 mod watchdog;
 mod watermark;
+mod words;

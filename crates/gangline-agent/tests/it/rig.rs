@@ -1,4 +1,4 @@
-//! One installation with one agent, Ada, in the test's own process.
+//! One installation with one agent, Ada, in the test's own process; in [`Rig::two`] Bob is there, too.
 //!
 //! Start at [`Rig::native`] or [`Rig::program`], then [`Rig::start`]. Everything that is waited for
 //! is a fact: a line in a room, a row, a response.
@@ -47,6 +47,8 @@ pub(crate) use self::{
 
 /// The agent.
 pub(crate) const ADA: &str = "lab-ada";
+/// Her colleague.
+pub(crate) const BOB: &str = "lab-bob";
 /// The room that she is in.
 pub(crate) const ROOM: &str = "#general";
 /// How long an open turn may take when the daemon is asked to end.
@@ -85,6 +87,15 @@ impl Rig {
         let (address, model) = standin(script, &folder.path().join("requests"));
         let keys = format!("agent: native\nbase_url: http://{address}\n{each}");
         Self::new(folder, (more, &keys), Some(model))
+    }
+
+    /// Ada and Bob have the native loop. A rule of the script knows them by their models,
+    /// `standin-lab-ada` and `standin-lab-bob`.
+    pub(crate) fn two(script: &str) -> Self {
+        let mut rig = Self::unnamed(script, "", &format!("model: standin-{ADA}"));
+        let (head, ada) = rig.config.split_once("agents:\n").unwrap();
+        rig.config = format!("{head}agents:\n{ada}{}", ada.replace(ADA, BOB));
+        rig
     }
 
     /// Ada has a program that speaks Claude Code's wire and follows this shell script.
@@ -132,10 +143,21 @@ impl Rig {
         daemon
     }
 
+    /// Starts Bob's daemon, and waits until it takes prompts.
+    pub(crate) fn start_bob(&self) -> Daemon {
+        let daemon = self.begin_as(BOB, Threads::One);
+        self.sees("SELECT ready_at IS NOT NULL FROM agents WHERE agent = 'lab-bob'", &["1"]);
+        daemon
+    }
+
     /// Starts a daemon and waits for nothing.
     pub(crate) fn begin(&self, threads: Threads) -> Daemon {
+        self.begin_as(ADA, threads)
+    }
+
+    fn begin_as(&self, nick: &str, threads: Threads) -> Daemon {
         let (paths, clock) = (self.paths.clone(), self.clock.clone());
-        let settings = self.settings();
+        let settings = self.settings(nick);
         let (tell, syncs) = mpsc::sync_channel(1);
         let part = Part::run("daemon", threads, move || async move {
             let clock: clock::SharedClock = clock;
@@ -148,7 +170,7 @@ impl Rig {
                 Err(ended) => ended,
             }
         });
-        let socket = self.paths.control_socket(ADA);
+        let socket = self.paths.control_socket(nick);
         Daemon { part, socket, token: self.token(), syncs }
     }
 
@@ -171,26 +193,27 @@ impl Rig {
         }
     }
 
-    fn settings(&self) -> Settings {
+    fn settings(&self, nick: &str) -> Settings {
         let config: Config = gangline_config::parse(&self.config, "agents.yaml").unwrap();
-        let agent = config.agents[0].clone();
+        let everybody = config.agents.iter().map(|agent| agent.nick.clone()).collect();
+        let agent = config.agents.iter().find(|agent| agent.nick.as_str() == nick).unwrap().clone();
         let backend = agent.agent.as_ref().unwrap().as_str().to_owned();
         let found = Found::built_in(registry::built_in(&backend).unwrap());
-        let password = credentials::load_or_make(&secret_file(&self.paths)).unwrap();
+        let password = credentials::load_or_make(&secret_file(&self.paths, nick)).unwrap();
         let text = base_env().into_iter();
         let child_env: BTreeMap<String, String> = text
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .chain(agent.env.clone())
             .collect();
         Settings {
-            everybody: vec![agent.nick.clone()],
+            everybody,
             owners_only: match agent.prompt {
                 Some(PromptBy::Owners) => vec![agent.nick.clone()],
                 Some(PromptBy::Members) | None => Vec::new(),
             },
             irc: IrcSettings {
                 server: Address::Own(self.paths.irc_socket()),
-                login: Some((ADA.to_owned(), password)),
+                login: Some((nick.to_owned(), password)),
                 trust_nicks: false,
             },
             paths: self.paths.clone(),
@@ -210,7 +233,8 @@ impl Rig {
             hooks: agent.hooks.clone(),
             api_key: None,
             model_file: None,
-            secrets: vec![Secret::new(self.token())],
+            // What the binary masks by its name, the rig masks wherever it is configured.
+            secrets: agent.env.values().cloned().chain([self.token()]).map(Secret::new).collect(),
             agent,
         }
     }

@@ -178,6 +178,26 @@ fn a_question_of_the_agents_is_answered_as_a_message() {
     assert_eq!(daemon.stop().code, 0);
 }
 
+/// A drain withdraws an approval that waits and does not wait for it; the next life asks again
+/// under the same number, and the message is answered once.
+#[test]
+fn a_drain_withdraws_an_approval_and_the_next_life_asks_again() {
+    let rig = Rig::native(SCRIPT, "");
+    let daemon = rig.start();
+    let (mut owner, mut ori) = (rig.owner("otto"), rig.member("ori"));
+    ori.say(ROOM, "@lab-ada run echo later-$((3+3))");
+    assert_eq!(irc::approval(&ori.hears(ADA, ROOM, "wants to run")), Some(1));
+    assert_eq!(daemon.stop().code, 0);
+    assert_eq!(rig.query("SELECT state FROM approvals"), ["withdrawn"]);
+    let daemon = rig.start();
+    rig.sees("SELECT number || ' ' || state FROM approvals", &["1 open"]);
+    owner.say(ROOM, "@lab-ada yes 1");
+    ori.hears(ADA, ROOM, "it said: later-6");
+    rig.sees(STATES, &["answered 1"]);
+    assert_eq!(rig.query(OUTCOMES), ["interrupted:drain", "completed"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
 /// Who sits in the room and does not answer hears of it once more, in private.
 #[test]
 fn owners_are_reminded_of_an_approval_that_waits() {

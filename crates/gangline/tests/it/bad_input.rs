@@ -83,56 +83,6 @@ fn control_characters_of_a_model_make_no_command() {
     assert_eq!(hub.terminate(), 0, "{}", hub.output());
 }
 
-/// Of a text of blanks and of one of control characters no line is left: the asker is told.
-#[test]
-fn a_text_without_a_line_is_told_as_silence() {
-    let script = r#"rules:
-  - when: {user: 'blank'}
-    reply: [text: " \n\t\r\n "]
-  - reply: [text: "\e\a\x01"]
-"#;
-    let stage = stage_with(Some(script));
-    let _hub = stage.up();
-    let mut alice = stage.member("alice");
-    alice.say("#general", "@bi-ada blank");
-    alice.hears(ADA, "#general", "the turn ended without any text (m1)");
-    alice.say("#general", "@bi-ada only controls");
-    eventually("both settled", || {
-        let open = "SELECT count(*) FROM messages WHERE state NOT IN ('accepted', 'in_turn')";
-        (stage.query(open) == ["2"]).then_some(())
-    });
-    let rows = stage.query("SELECT state || ' ' || coalesce(reason, '') FROM messages");
-    assert_eq!(rows, ["failed silent", "failed silent"]);
-    alice.hears(ADA, "#general", "the turn ended without any text (m2)");
-}
-
-/// A text of a megabyte, in lines or without a break, is answered in a few lines, and the agent
-/// goes on.
-#[test]
-fn an_endless_text_of_a_model_is_cut() {
-    let script = format!(
-        r#"rules:
-  - when: {{user: 'much'}}
-    reply: [text: "{}"]
-  - when: {{user: 'one word'}}
-    reply: [text: "{}"]
-  - reply: [text: alive]
-"#,
-        "many words\\n".repeat(100_000),
-        "ä".repeat(500_000),
-    );
-    let stage = stage_with(Some(&script));
-    let _hub = stage.up();
-    let mut alice = stage.member("alice");
-    for (word, message) in [("much", "m1"), ("one word", "m2")] {
-        alice.say("#general", &format!("@bi-ada {word}"));
-        alice.hears(ADA, "#general", &format!("lines: gangline trace {message}"));
-    }
-    alice.say("#general", "@bi-ada hello");
-    alice.hears(ADA, "#general", "alive");
-    assert_eq!(kept(&mut alice, ADA, "#general").len(), 12 + 12 + 1);
-}
-
 /// What a person says with escapes in it reaches neither the operator's terminal nor another
 /// prompt frame as such.
 #[test]

@@ -1,6 +1,8 @@
 //! The main job, end to end: the demo as a new user runs it, over real IRC and real processes.
 
-use gangline_testkit::{IrcPeer, Running, World, eventually, irc, stage::free_port, world};
+use gangline_testkit::{
+    IrcPeer, Running, World, database, eventually, irc, stage::free_port, world,
+};
 
 mod deaths;
 mod rules;
@@ -24,10 +26,16 @@ impl Demo {
     fn at_work(&self, peer: &mut IrcPeer, word: &str) {
         world::hold(self.model());
         peer.say("#general", &format!("@demo-guide say exactly {word}"));
-        self.world.eventually("the turn", || {
-            let status = self.run(&["status", GUIDE, "--json"]).json();
-            status.to_string().contains("\"working\"").then_some(())
-        });
+        self.sees("SELECT phase FROM agents", &["working"]);
+    }
+
+    /// Waits until the store answers so.
+    fn sees(&self, sql: &'static str, expect: &[&str]) {
+        eventually(sql, || (self.query(sql) == expect).then_some(()));
+    }
+
+    fn query(&self, sql: &'static str) -> Vec<String> {
+        database::query(&std::path::Path::new(&self.state()).join("gangline.db"), sql)
     }
 
     fn model_goes_on(&self) {
@@ -145,11 +153,8 @@ fn an_approval_is_decided_from_the_command_line_but_not_by_an_agent() {
     let mut alice = demo.member("alice");
     alice.say("#general", "@demo-guide run echo from-the-shell");
     alice.hears(GUIDE, "#general", "wants to run");
-    let open = demo.world.eventually("the approval to be listed", || {
-        let list = demo.run(&["approvals", "--json"]).json();
-        (list.as_array().unwrap().len() == 1).then(|| list[0].clone())
-    });
-    let number = open["number"].to_string();
+    let open = demo.run(&["approvals", "--json"]).json();
+    let number = open[0]["number"].to_string();
     demo.world.set("GANGLINE_RUN", "x/demo-guide/1");
     let refused = demo.run(&["approve", &number]);
     assert_ne!(refused.code, 0, "an agent must not approve: {}", refused.stdout);
@@ -274,44 +279,6 @@ fn a_prompt_that_waits_says_which_approval_it_waits_for() {
     let _ = demo.run(&["approve", &number]).ok();
     assert_eq!(prompt.wait(), 0, "{}", prompt.output());
     assert_eq!(prompt.output().matches("is open (").count(), 1, "{}", prompt.output());
-}
-
-/// R0-45's words on IRC: only the owner pauses; what comes meanwhile is kept (C3).
-#[test]
-fn an_owner_pauses_and_resumes_by_irc() {
-    let demo = Demo::start();
-    let mut alice = demo.member("alice");
-    let mut boss = demo.owner("boss");
-    alice.say("#general", "@demo-guide pause");
-    alice.hears(GUIDE, "#general", "only an owner may operate");
-    boss.say("#general", "@demo-guide pause");
-    boss.hears(GUIDE, "#general", "paused");
-    alice.say("#general", "@demo-guide say exactly kept");
-    alice.say("#general", "@demo-guide status");
-    let status = alice.hears(GUIDE, "#general", "1 message waits");
-    assert!(status.contains("paused"), "{status}");
-    assert!(
-        !alice.lines().iter().any(|line| line.contains("demo-guide!") && line.contains(":kept"))
-    );
-    boss.say("#general", "@demo-guide resume");
-    alice.hears(GUIDE, "#general", "kept");
-}
-
-/// `abort` ends the open turn and the asker is told.
-#[test]
-fn an_owner_aborts_a_turn() {
-    let demo = Demo::start();
-    let mut alice = demo.member("alice");
-    let mut boss = demo.owner("boss");
-    alice.say("#general", "@demo-guide sleep 300");
-    demo.world.eventually("the turn", || {
-        let status = demo.run(&["status", GUIDE, "--json"]).json();
-        status.to_string().contains("\"working\"").then_some(())
-    });
-    boss.say("#general", "@demo-guide abort");
-    alice.hears(GUIDE, "#general", "a person stopped the turn");
-    alice.say("#general", "@demo-guide say exactly alive");
-    alice.hears(GUIDE, "#general", "alive");
 }
 
 /// F27: a secret that a model says leaves neither on IRC nor into the files of the state.

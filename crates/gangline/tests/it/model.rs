@@ -59,11 +59,12 @@ fn daemon_dies(rig: &Rig) {
         let found = rig.world.processes_like("daemon lab-ada");
         (found.len() == 1).then_some(found)
     });
+    let before = rig.query("SELECT epoch FROM agents");
     old.iter().copied().for_each(crate::claude::kill_hard);
-    rig.world.eventually("another daemon to be idle", || {
-        let now = rig.world.processes_like("daemon lab-ada");
-        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-        (!now.is_empty() && now != old && status["phase"] == "idle").then_some(())
+    eventually("another daemon to be idle", || {
+        let idle = "SELECT epoch FROM agents WHERE ready_at IS NOT NULL AND phase = 'idle'";
+        let now = rig.query(idle);
+        (!now.is_empty() && now != before).then_some(())
     });
 }
 

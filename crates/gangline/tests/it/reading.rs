@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_testkit::{IrcPeer, Stage, World};
+use gangline_testkit::{IrcPeer, Stage, World, database, eventually};
 
 use crate::claude::Rig;
 
@@ -102,10 +102,9 @@ impl Case<'_> {
     }
 
     fn open_approval(&self) -> String {
-        self.world.eventually("an open approval", || {
-            let open = self.world.run(&["approvals", "--json"]).json();
-            open.as_array()?.first().map(|it| it["number"].to_string().replace('"', ""))
-        })
+        let database = self.world.state().join("gangline.db");
+        let open = "SELECT number FROM approvals WHERE state = 'open'";
+        eventually("an open approval", || database::query(&database, open).into_iter().next())
     }
 }
 

@@ -6,7 +6,6 @@ use gangline_testkit::{IrcPeer, Running, Stage, eventually, irc, stage, world};
 use crate::claude::kill_hard;
 
 const ADA: &str = "tr-ada";
-const BOB: &str = "tr-bob";
 /// Every Linux has a user of this number without rights; nobody's files are theirs.
 const NOBODY: u32 = 65534;
 
@@ -16,19 +15,15 @@ struct Room {
 }
 
 impl Room {
-    fn new(agents: &[&str], script: Option<&str>) -> Self {
-        Self::with(agents, script, "")
+    fn guide() -> Self {
+        Self::with("")
     }
 
-    /// As [`Room::new`], with more lines of the configuration's section `server`.
-    fn with(agents: &[&str], script: Option<&str>, server: &str) -> Self {
-        let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), agents, script, (server, ""));
+    /// As [`Room::guide`], with more lines of the configuration's section `server`.
+    fn with(server: &str) -> Self {
+        let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &[ADA], None, (server, ""));
         let hub = stage.up();
         Self { stage, _hub: hub }
-    }
-
-    fn guide() -> Self {
-        Self::new(&[ADA], None)
     }
 
     /// The only tag of a line's author that counts, as another client reads it.
@@ -58,7 +53,7 @@ fn a_peer_of_another_user_is_told_once_and_starts_no_turn() {
     if !stage::is_root() {
         return stage::skip("a_peer_of_another_user", "only root can connect as another user");
     }
-    let room = Room::with(&[ADA], None, "  guests: talk");
+    let room = Room::with("  guests: talk");
     let mut eve = IrcPeer::open_as(NOBODY, &room.stage.irc, "eve");
     eve.register(None, "message-tags server-time");
     eve.join("#general");
@@ -258,140 +253,6 @@ fn a_wrong_owner_password_lets_nobody_in() {
     alice.say("#general", "@tr-ada say exactly not paused");
     alice.hears(ADA, "#general", "not paused");
     assert!(!alice.lines().iter().any(|line| line.contains("@tr-ada pause")));
-}
-
-/// Agents that mention each other by tool for ever are stopped at the hop limit, and what was
-/// refused can be seen.
-#[test]
-fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
-    let script = format!(
-        "rules:
-  - when: {{tool: send}}
-    reply: [text: NO_REPLY]
-  - when: {{model: standin-{ADA}}}
-    reply: [tool_use: {{name: send, input: {{to: '#general', text: '@{BOB} over to you'}}}}]
-  - when: {{model: standin-{BOB}}}
-    reply: [tool_use: {{name: send, input: {{to: '#general', text: '@{ADA} no, to you'}}}}]
-"
-    );
-    let room = Room::new(&[ADA, BOB], Some(&script));
-    let mut alice = room.stage.member("alice");
-    alice.say("#general", "@tr-ada begin");
-    let held = eventually("the held row", || {
-        room.stage.query("SELECT 'm' || id FROM messages WHERE state = 'held'").pop()
-    });
-    let rows = eventually("everything settled", || {
-        let open = "SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn')";
-        let rows = "SELECT agent || ' ' || hops || ' ' || state FROM messages ORDER BY id";
-        (room.stage.query(open)[0] == "0").then(|| room.stage.query(rows))
-    });
-    let mut wanted: Vec<String> = (0..=8)
-        .map(|hops| format!("{} {hops} answered", if hops % 2 == 0 { ADA } else { BOB }))
-        .collect();
-    wanted.push(format!("{BOB} 9 held"));
-    assert_eq!(rows, wanted);
-    let roots = "SELECT DISTINCT cause_root FROM messages WHERE hops > 0";
-    assert_eq!(room.stage.query(roots), ["1"], "all come from what alice said");
-    let trace = room.stage.world.run(&["trace", &held]).ok();
-    assert!(trace.contains("held: 9 hops from agent to agent, more than the limit"), "{trace}");
-    assert!(trace.contains("`gangline release m1` lets it continue"), "{trace}");
-    alice.hears(
-        ADA,
-        "#general",
-        "alice: m1 was passed on 9 times from agent to agent (9 turns of 2",
-    );
-    // The limit is on what alice began, not on the agents.
-    alice.say("#general", "@tr-bob begin anew");
-    eventually("a turn of bob's for alice", || {
-        let sql = "SELECT state FROM messages WHERE hops = 0 AND agent = 'tr-bob'";
-        (room.stage.query(sql) == ["answered"]).then_some(())
-    });
-}
-
-/// The final text of an agent that mentions the asking agent is an answer: it may wake, and owes
-/// none.
-#[test]
-fn two_agents_whose_answers_mention_each_other_stop_after_one_answer() {
-    let script = format!(
-        "rules:
-  - when: {{model: standin-{ADA}}}
-    reply: [text: '@{BOB} over to you']
-  - when: {{model: standin-{BOB}}}
-    reply: [text: '@{ADA} no, to you']
-"
-    );
-    let room = Room::new(&[ADA, BOB], Some(&script));
-    let mut alice = room.stage.member("alice");
-    alice.say("#general", "@tr-ada begin");
-    alice.hears(ADA, "#general", "over to you");
-    alice.hears(BOB, "#general", "no, to you");
-    eventually("three messages, all settled", || {
-        let rows = "SELECT count(*) FROM messages WHERE state NOT IN ('accepted', 'in_turn')";
-        (room.stage.query(rows) == ["3"]).then_some(())
-    });
-    // Whatever was owed would be in the store before bob's next answer.
-    alice.say("#general", "@tr-bob and you");
-    alice.hears(BOB, "#general", "no, to you");
-    assert_eq!(said_by(&alice, ADA), ["@tr-bob over to you"]);
-}
-
-/// What an agent sends to a colleague is a row of the colleague's (C15); the answer comes back as
-/// one that owes none.
-#[test]
-fn an_agent_asks_a_colleague_and_the_answer_owes_none() {
-    let script = format!(
-        "rules:
-  - when: {{model: standin-{BOB}, user: 'what is six times seven'}}
-    reply: [text: forty-two]
-  - when: {{model: standin-{ADA}, tool: send}}
-    reply: [text: I have asked]
-  - when: {{model: standin-{ADA}, user: 'forty-two'}}
-    reply: [text: thank you]
-  - when: {{model: standin-{ADA}, user: 'ask bob'}}
-    reply: [tool_use: {{name: send, input: {{to: {BOB}, text: what is six times seven}}}}]
-"
-    );
-    let room = Room::new(&[ADA, BOB], Some(&script));
-    let mut alice = room.stage.member("alice");
-    alice.say("#general", "@tr-ada ask bob");
-    alice.hears(ADA, "#general", "I have asked");
-    let rows = "SELECT 'm' || id || ' ' || agent || ' ' || state || ' of m' || \
-                coalesce(in_reply_to, 0) || ' hops ' || hops || ': ' || body FROM messages \
-                ORDER BY id";
-    let settled = eventually("three messages, all settled", || {
-        let open = "SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn', 'held')";
-        let rows = room.stage.query(rows);
-        (rows.len() >= 3 && room.stage.query(open)[0] == "0").then_some(rows)
-    });
-    assert_eq!(settled.len(), 3, "an answer to the answer: {settled:#?}");
-    assert!(settled[1].starts_with("m2 tr-bob answered of m0 hops 1: what is"), "{settled:#?}");
-    assert!(settled[2].starts_with("m3 tr-ada "), "{settled:#?}");
-    assert!(settled[2].ends_with(" of m2 hops 2: forty-two"), "{settled:#?}");
-    // Bob is idle: a thank-you that was owed would have become a row of his by now.
-    alice.say("#general", "@tr-bob what is six times seven");
-    alice.hears(BOB, "#general", "forty-two");
-    assert!(!said_by(&alice, ADA).iter().any(|text| text.contains("thank you")));
-    assert_eq!(room.stage.query("SELECT count(*) FROM messages"), ["4"]);
-}
-
-/// R2-11: what a colleague says is no order, though an owner's would be: it is a message.
-#[test]
-fn a_colleague_s_words_in_those_of_an_order_are_a_message() {
-    let script = format!(
-        "rules:
-  - when: {{model: standin-{BOB}, user: 'clear or'}}
-    reply: [text: '@{ADA} Compact']
-  - when: {{model: standin-{ADA}, user: 'Compact'}}
-    reply: [text: thank you]
-"
-    );
-    let room = Room::new(&[ADA, BOB], Some(&script));
-    let mut alice = room.stage.member("alice");
-    alice.say("#general", "@tr-bob clear or");
-    eventually("the words to be taken in", || {
-        let rows = "SELECT count(*) FROM messages WHERE agent = 'tr-ada'";
-        (room.stage.query(rows) == ["1"]).then_some(())
-    });
 }
 
 /// RFC 4648 with padding: no crate for one use.

@@ -15,21 +15,24 @@ use gangline_irc::server::config::Limits;
 use gangline_os::{CancellationToken, clock, paths::Paths};
 use gangline_standin::{Script, StandinOptions};
 
-use super::{ADA, Part, Threads};
+use super::{ADA, BOB, Part, Threads};
 
-pub(super) fn secret_file(paths: &Paths) -> PathBuf {
-    let agent: AgentName = ADA.parse().unwrap();
+pub(super) fn secret_file(paths: &Paths, nick: &str) -> PathBuf {
+    let agent: AgentName = nick.parse().unwrap();
     credentials::agent_secret_file(paths, &agent)
 }
 
 /// Starts the chat server; it keeps its history in memory.
 pub(super) fn ircd(paths: &Paths) -> (SocketAddr, Part<()>) {
-    let password = credentials::load_or_make(&secret_file(paths)).unwrap();
+    let account = |nick: &str| {
+        let password = credentials::load_or_make(&secret_file(paths, nick)).unwrap();
+        (nick.to_owned(), Tier::Agent, credentials::hash(&password))
+    };
     let options = IrcdOptions {
         listen: "127.0.0.1:0".parse().unwrap(),
         name: "lab".to_owned(),
         state: paths.state.clone(),
-        accounts: vec![(ADA.to_owned(), Tier::Agent, credentials::hash(&password))],
+        accounts: [ADA, BOB].map(account).into(),
         clock: clock::system(),
     };
     let limits = Limits { flood: None, ..Limits::default() };

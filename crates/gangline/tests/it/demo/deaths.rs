@@ -100,30 +100,6 @@ fn a_decision_is_taken_in_once_though_its_daemon_dies() {
     assert!(!lines.iter().any(|line| line.contains("no open approval")), "{lines:#?}");
 }
 
-/// A drain withdraws an approval that waits and does not wait for it; the next life asks again
-/// under the same number, and the message is answered once.
-#[test]
-fn a_drain_withdraws_an_approval_and_the_next_life_asks_again() {
-    let mut demo = Demo::start();
-    let mut alice = demo.member("alice");
-    alice.say("#general", "@demo-guide run echo later-$((3+3))");
-    assert_eq!(irc::approval(&alice.hears(GUIDE, "#general", "wants to run")), Some(1));
-    assert_eq!(demo.hub.terminate(), 0, "{}", demo.hub.output());
-    let all = demo.run(&["approvals", "--all", "--json"]).json();
-    assert_eq!(all[0]["state"], "withdrawn", "{all}");
-    demo.hub = demo.world.start_ready(&["demo"]);
-    let mut boss = demo.owner("boss");
-    let open = demo.world.eventually("the same approval to be asked again", || {
-        let open = demo.run(&["approvals", "--json"]).json();
-        (open[0]["number"] == 1).then_some(open)
-    });
-    assert_eq!(open.as_array().unwrap().len(), 1, "{open}");
-    boss.say("#general", "@demo-guide yes 1");
-    boss.hears(GUIDE, "#general", "later-6");
-    let trace = demo.run(&["trace", "m1"]).ok();
-    assert!(trace.contains("interrupted:drain") && trace.contains("answered"), "{trace}");
-}
-
 /// A hub that was killed asks nobody to end: the stand-in sees that nobody needs it any more.
 #[test]
 fn the_stand_in_ends_when_hub_and_daemon_are_gone() {

@@ -1,0 +1,140 @@
+//! Two agents that talk to each other: what they say has its end, and is no order.
+
+use gangline_testkit::{IrcPeer, irc};
+
+use crate::rig::{ADA, BOB, Daemon, ROOM, Rig};
+
+const OPEN: &str = "SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn', 'held')";
+
+/// Ada, Bob and Alice.
+struct Three {
+    rig: Rig,
+    _ada: Daemon,
+    _bob: Daemon,
+    alice: IrcPeer,
+}
+
+impl Three {
+    /// A rule's `ADA` and `BOB` are their nicks.
+    fn meet(script: &str) -> Self {
+        let rig = Rig::two(&script.replace("ADA", ADA).replace("BOB", BOB));
+        let (ada, bob) = (rig.start(), rig.start_bob());
+        let alice = rig.member("alice");
+        Self { rig, _ada: ada, _bob: bob, alice }
+    }
+
+    fn said_by(&self, nick: &str) -> Vec<String> {
+        let lines = self.alice.lines();
+        let said = lines.iter().filter_map(|line| irc::said(line));
+        said.filter(|said| said.from == nick).map(|said| said.text.to_owned()).collect()
+    }
+}
+
+/// Agents that mention each other by tool for ever are stopped at the hop limit, and what was
+/// refused is held and told.
+#[test]
+fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {tool: send}
+    reply: [text: NO_REPLY]
+  - when: {model: standin-ADA}
+    reply: [tool_use: {name: send, input: {to: '#general', text: '@BOB over to you'}}]
+  - when: {model: standin-BOB}
+    reply: [tool_use: {name: send, input: {to: '#general', text: '@ADA no, to you'}}]
+",
+    );
+    three.alice.say(ROOM, "@lab-ada begin");
+    let mut wanted: Vec<String> = (0..=8)
+        .map(|hops| format!("{} {hops} answered", if hops % 2 == 0 { ADA } else { BOB }))
+        .collect();
+    wanted.push(format!("{BOB} 9 held"));
+    let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    three
+        .rig
+        .sees("SELECT agent || ' ' || hops || ' ' || state FROM messages ORDER BY id", &wanted);
+    let roots = "SELECT DISTINCT cause_root FROM messages WHERE hops > 0";
+    assert_eq!(three.rig.query(roots), ["1"], "all come from what alice said");
+    let why = three.rig.query("SELECT reason FROM messages WHERE state = 'held'");
+    assert!(why[0].contains("9 hops from agent to agent, more than the limit"), "{why:?}");
+    let told = "alice: m1 was passed on 9 times from agent to agent (9 turns of 2";
+    three.alice.hears(ADA, ROOM, told);
+    // The limit is on what alice began, not on the agents.
+    three.alice.say(ROOM, "@lab-bob begin anew");
+    let anew = "SELECT state FROM messages WHERE hops = 0 AND agent = 'lab-bob'";
+    three.rig.sees(anew, &["answered"]);
+}
+
+/// The final text of an agent that mentions the asking agent is an answer: it may wake, and owes
+/// none.
+#[test]
+fn two_agents_whose_answers_mention_each_other_stop_after_one_answer() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {model: standin-ADA}
+    reply: [text: '@BOB over to you']
+  - when: {model: standin-BOB}
+    reply: [text: '@ADA no, to you']
+",
+    );
+    three.alice.say(ROOM, "@lab-ada begin");
+    three.alice.hears(ADA, ROOM, "over to you");
+    three.alice.hears(BOB, ROOM, "no, to you");
+    let settled = "SELECT count(*) FROM messages WHERE state NOT IN ('accepted', 'in_turn')";
+    three.rig.sees(settled, &["3"]);
+    // Whatever was owed would be in the store before bob's next answer.
+    three.alice.say(ROOM, "@lab-bob and you");
+    three.alice.hears(BOB, ROOM, "no, to you");
+    assert_eq!(three.said_by(ADA), ["@lab-bob over to you"]);
+}
+
+/// What an agent sends to a colleague is a row of the colleague's (C15); the answer comes back as
+/// one that owes none.
+#[test]
+fn an_agent_asks_a_colleague_and_the_answer_owes_none() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {model: standin-BOB, user: 'what is six times seven'}
+    reply: [text: forty-two]
+  - when: {model: standin-ADA, tool: send}
+    reply: [text: I have asked]
+  - when: {model: standin-ADA, user: 'forty-two'}
+    reply: [text: thank you]
+  - when: {model: standin-ADA, user: 'ask bob'}
+    reply: [tool_use: {name: send, input: {to: BOB, text: what is six times seven}}]
+",
+    );
+    three.alice.say(ROOM, "@lab-ada ask bob");
+    three.alice.hears(ADA, ROOM, "I have asked");
+    three.rig.sees("SELECT count(*) >= 3 FROM messages", &["1"]);
+    three.rig.sees(OPEN, &["0"]);
+    let rows = three.rig.query(
+        "SELECT agent || ' of m' || coalesce(in_reply_to, 0) || ' hops ' || hops || ': ' || body \
+         FROM messages WHERE id > 1 ORDER BY id",
+    );
+    let [asked, answered] = &rows[..] else { panic!("an answer to the answer: {rows:#?}") };
+    assert!(asked.starts_with("lab-bob of m0 hops 1: what is"), "{asked}");
+    assert_eq!(answered, "lab-ada of m2 hops 2: forty-two");
+    let bobs = three.rig.query("SELECT state FROM messages WHERE id = 2");
+    assert_eq!(bobs, ["answered"]);
+    // Bob is idle: a thank-you that was owed would have become a row of his by now.
+    three.alice.say(ROOM, "@lab-bob what is six times seven");
+    three.alice.hears(BOB, ROOM, "forty-two");
+    assert!(!three.said_by(ADA).iter().any(|text| text.contains("thank you")));
+    assert_eq!(three.rig.query("SELECT count(*) FROM messages"), ["4"]);
+}
+
+/// R2-11: what a colleague says is no order, though an owner's would be: it is a message.
+#[test]
+fn a_colleague_s_words_in_those_of_an_order_are_a_message() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {model: standin-BOB, user: 'clear or'}
+    reply: [text: '@ADA Compact']
+  - when: {model: standin-ADA, user: 'Compact'}
+    reply: [text: thank you]
+",
+    );
+    three.alice.say(ROOM, "@lab-bob clear or");
+    three.rig.sees("SELECT count(*) FROM messages WHERE agent = 'lab-ada'", &["1"]);
+}
