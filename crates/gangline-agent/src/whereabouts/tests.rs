@@ -183,7 +183,7 @@ async fn a_number_is_not_told_as_missing() {
     for (input, why) in [
         (json!({"to": 5, "text": "x"}), "`to` must be a string"),
         (json!({"text": "x"}), "`to` is missing"),
-        (json!({"to": "#general", "text": null}), "`text` is missing"),
+        (json!({"to": "#general", "text": null}), "`body` is missing"),
     ] {
         let call = ToolCall { turn: TURN, id: "1".into(), name: "send".into(), input };
         assert_eq!(rig.tools.call(call).await, Err(why.to_owned()));

@@ -79,7 +79,7 @@ fn ps_has_one_aligned_line_an_agent() {
     let at = |line: usize| text.lines().nth(line).unwrap();
     assert!(at(0).ends_with("UP  RUNTIME             WAITING-FOR"), "{text}");
     assert!(at(2).ends_with("native (--runtime)  approval 12…"), "{text}");
-    let old = "oak-bartholomew runs an old program: `gangline restart oak-bartholomew` takes";
+    let old = "oak-bartholomew runs an old program: `gangline restart oak-bartholomew` uses";
     assert!(text.contains(old), "{text}");
 }
 
