@@ -284,12 +284,12 @@ async fn a_command_does_not_overtake_those_that_wait() {
     let mut rig = Rig::new();
     let mut far = rig.running(1).await;
     for _ in 0..COMMAND_QUEUE {
-        assert_eq!(rig.port.send(decision("early")), Outcome::Sent);
+        assert_eq!(rig.port.send(decision("early")), Passed::Sent);
     }
-    assert_eq!(rig.port.send(decision("a")), Outcome::Sent);
+    assert_eq!(rig.port.send(decision("a")), Passed::Sent);
     assert_eq!(far.port.next().await, Some(decision("early")));
-    assert_eq!(rig.port.send(decision("b")), Outcome::Sent);
-    assert_eq!(rig.port.send(prompt(1)), Outcome::Full);
+    assert_eq!(rig.port.send(decision("b")), Passed::Sent);
+    assert_eq!(rig.port.send(prompt(1)), Passed::Full);
     for _ in 1..COMMAND_QUEUE {
         assert_eq!(far.port.next().await, Some(decision("early")));
         rig.nothing().await;
