@@ -10,11 +10,11 @@ pub enum Command {
     /// Hand over one prompt (R0-13). Before the session is ready, the prompt waits for that; it is
     /// refused while a turn is open: queueing is the daemon's part (C23).
     Prompt(Prompt),
-    /// Make the turn that the backend began unasked ([`RuntimeEvent::Began`]) this one: its events
-    /// follow. Ignored if that turn is over and was adopted already.
+    /// Make the turn that the backend began unasked ([`crate::RuntimeEvent::Began`]) this one: its
+    /// events follow. Ignored if that turn is over and was adopted already.
     Adopt(TurnId),
-    /// Add text to the open turn; [`RuntimeEvent::Steered`] follows when the model has it. If the
-    /// turn ends before, nothing follows, and the model never has it.
+    /// Add text to the open turn; [`crate::RuntimeEvent::Steered`] follows when the model has it.
+    /// If the turn ends before, nothing follows, and the model never has it.
     Steer(Prompt),
     /// End the open turn early; safe when idle. Never refused.
     Interrupt,
@@ -22,11 +22,12 @@ pub enum Command {
     Decide(ApprovalReply),
     /// Use another model from the next turn on.
     SetModel(String),
-    /// Shorten the context: [`RuntimeEvent::Compacting`], then [`RuntimeEvent::Compacted`]. The
-    /// session does it between turns; a prompt that comes meanwhile waits.
+    /// Shorten the context: [`crate::RuntimeEvent::Compacting`], then
+    /// [`crate::RuntimeEvent::Compacted`]. The session does it between turns; a prompt that comes
+    /// meanwhile waits.
     Compact,
-    /// Forget the context: the next turn begins an empty session. [`RuntimeEvent::Session`] tells
-    /// its id once it is known, also if it is the old one's.
+    /// Forget the context: the next turn begins an empty session. [`crate::RuntimeEvent::Session`]
+    /// tells its id once it is known, also if it is the old one's.
     Clear,
     /// End the session: interrupt, wait, then kill (R0-08 … R0-11). Never refused.
     Stop(StopReason),

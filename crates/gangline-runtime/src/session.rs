@@ -25,8 +25,8 @@ pub const EVENT_QUEUE: usize = 1_024;
 
 /// A session that was started (R0-03, R3-04).
 ///
-/// Dropping it ends the session as [`StopReason::Shutdown`] does, by its kill policy: also when its
-/// owner panics.
+/// Dropping it ends the session as [`crate::StopReason::Shutdown`] does, by its kill policy: also
+/// when its owner panics.
 #[derive(Debug)]
 pub struct Session {
     /// What is asked of it. Closed once the session has ended.
@@ -211,13 +211,14 @@ impl SessionPort {
         (!able).then_some(Refusal::Unsupported { runtime, what })
     }
 
-    /// Notes that no turn is open any more: before its end is told, so that the next prompt is taken.
+    /// Notes that no turn is open any more: before its end is told, so that the next prompt is
+    /// taken.
     pub fn free(&mut self) {
         self.turn = Turn::None;
     }
 
-    /// Tells the owner of the session; waits while its queue is full. Cancel-safe: no, the event may
-    /// be lost.
+    /// Tells the owner of the session; waits while its queue is full. Cancel-safe: no, the event
+    /// may be lost.
     pub async fn tell(&self, event: RuntimeEvent) {
         self.note(&event);
         // An owner that is gone needs no events.

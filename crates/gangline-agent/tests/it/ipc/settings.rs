@@ -45,6 +45,11 @@ fn a_mention_in_mid_turn_can_be_steered_into_it() {
     alice.say("#general", "@lab-ada say exactly steered");
     let turns = "SELECT count(*) FROM messages WHERE turn_number = 1";
     scene.rig.sees(turns, &["2"]);
+    // The row stands before the loop has handed the text on: what it does later comes after that.
+    for (word, paused) in [("pause", true), ("resume", false)] {
+        scene.daemon.owner(word);
+        ipc.sees(word, |status| status["paused"] == paused);
+    }
     scene.lets("go");
     alice.hears(ADA, "#general", "steered");
     let states = "SELECT state FROM messages ORDER BY id";
