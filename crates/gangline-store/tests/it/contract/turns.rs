@@ -228,6 +228,13 @@ pub(crate) async fn what_is_written_together_keeps_its_order_and_a_refusal_is_it
     assert_eq!(store.usage(None, UnixMicros(0)).await.unwrap().calls, 1);
     let row = store.agent(&ada()).await.unwrap().unwrap();
     assert_eq!(row.known_phase(), Some(AgentPhase::Idle));
+    // One that is refused last does not undo the others.
+    let again = Entry::End(end(&ada(), turn(epoch, 1), Vec::new()));
+    let last = vec![Entry::Events(vec![note("last")]), again];
+    let refused: Vec<bool> =
+        store.together(last).await.unwrap().iter().map(Result::is_err).collect();
+    assert_eq!(refused, [false, true]);
+    assert_eq!(kinds(&store).await.last().unwrap(), "last");
     assert!(store.together(Vec::new()).await.unwrap().is_empty());
 }
 
