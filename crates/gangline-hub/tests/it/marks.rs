@@ -9,8 +9,8 @@ use gangline_hub::ircd::{history::SqliteHistory, opening::HistoryOptions};
 use gangline_irc::server::{
     memory::MemoryStore,
     store::{
-        Commit, Conversation, HistoryStore, LineKind, Marks, Missed, MissedQuery, NewLine, Party,
-        ReadMark,
+        Commit, Conversation, HistoryStore, LineKind, MARKS_MAX, Marks, Missed, MissedQuery,
+        NewLine, Party, ReadMark,
     },
 };
 use gangline_os::clock::{self, UnixMicros};
@@ -132,6 +132,24 @@ async fn marks_are_kept_with_the_next_lines_or_at_once_or_at_the_closing() {
     let store = open(folder.path()).await;
     let marks = Marks { newest: 1, marks: vec![mark("ori", "#room", Some(4))] };
     assert_eq!(store.marks().await.unwrap(), marks);
+    store.close().await;
+}
+
+/// The server holds no more of them.
+#[tokio::test]
+async fn the_oldest_marks_beyond_the_bound_are_removed_when_they_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let new = |n: usize| {
+        let at = UnixMicros(i64::try_from(n).unwrap());
+        ReadMark { at, ..mark(&format!("n{n}"), "#room", Some(1)) }
+    };
+    store.put_marks((0..MARKS_MAX + 2).map(new).collect(), Commit::Now).await.unwrap();
+    for _ in 0..2 {
+        let marks = store.marks().await.unwrap().marks;
+        assert_eq!(marks.len(), MARKS_MAX);
+        assert_eq!(marks.iter().map(|mark| mark.at.0).min(), Some(2));
+    }
     store.close().await;
 }
 
