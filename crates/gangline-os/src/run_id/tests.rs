@@ -1,5 +1,7 @@
 //! Tests of the run id's form. Sweeps of real processes are in `tests/it`.
 
+use std::cell::Cell;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -31,6 +33,21 @@ fn what_is_no_mark_is_refused() {
         assert_eq!(text.parse::<RunId>(), Err(NotARunId(text.to_owned())));
     }
     assert_eq!(run_id("i", "ada", 3).variable(), (RUN_ID.into(), "i/ada/3".into()));
+}
+
+/// A process that is just being replaced by another program has no environment to read.
+#[tokio::test]
+async fn one_empty_look_does_not_end_a_sweep() {
+    let looks = Cell::new(0);
+    // None has this pid.
+    let hidden = RunProcess { pid: u32::MAX, run_id: run_id("i", "ada", 3), start_time: 1 };
+    let look = || {
+        looks.set(looks.get() + 1);
+        if looks.get() == 2 { vec![hidden.clone()] } else { Vec::new() }
+    };
+    let mut met = BTreeMap::new();
+    end_all(&look, Signal::Term, &mut met).await;
+    assert_eq!((met.len(), looks.get()), (1, 4));
 }
 
 proptest! {
