@@ -29,6 +29,8 @@ use crate::{
     },
 };
 
+mod turns;
+
 const GENERATION: Generation = Generation(1);
 
 /// See the file.
@@ -36,6 +38,7 @@ pub(super) struct Rig {
     pub(super) agent_loop: AgentLoop,
     link: mpsc::Receiver<LinkCommand>,
     pub(super) showing: watch::Receiver<Showing>,
+    context: watch::Receiver<Option<TurnContext>>,
     clock: Arc<HandClock>,
     _folder: tempfile::TempDir,
     _runtime: tokio::runtime::Runtime,
@@ -143,6 +146,7 @@ impl Rig {
         };
         let (sender, link) = mpsc::channel(LINK_QUEUE);
         let (showing, shown) = watch::channel(Showing::new(view.clone()));
+        let (about, context) = watch::channel(None);
         let config = AgentConfig::new(nick.clone(), "/w".into());
         let ports = Ports {
             generations: generations(),
@@ -151,7 +155,7 @@ impl Rig {
             change_notices,
             link: sender,
             rooms: mpsc::channel(crate::rooms::ROOMS_QUEUE).0,
-            context: watch::Sender::new(None),
+            context: about,
             view: watch::Sender::new(view),
             showing,
             unread: watch::channel(crate::rooms::Unread::new()).1,
@@ -168,7 +172,7 @@ impl Rig {
         };
         let agent_loop = AgentLoop::new(me, core, ports).talks(talks);
         let (_folder, _runtime) = (folder, runtime);
-        Self { agent_loop, link, showing: shown, clock, _folder, _runtime }
+        Self { agent_loop, link, showing: shown, context, clock, _folder, _runtime }
     }
 
     pub(super) fn turn(&self) -> TurnId {

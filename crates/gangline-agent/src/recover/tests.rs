@@ -1,6 +1,19 @@
-use gangline_core::{Epoch, SendKey, answer::Tool, redact::Redacted, split::Joint};
-use gangline_store::{LineKind, OutboxId, OutboxState};
+use std::sync::Arc;
+
+use gangline_core::{
+    Epoch, MessageId, MessageState, Origin, Principal, SendKey, Tier,
+    answer::{How, Tool},
+    approval::ApprovalState,
+    redact::{Redacted, Redactor},
+    split::Joint,
+};
+use gangline_os::clock;
+use gangline_store::{
+    Entry, LineKind, NewEvent, NewMessage, OpenApproval, OpenOptions, OutboxId, OutboxState,
+    PAGE_MAX, Take, Whose,
+};
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::*;
 
@@ -94,4 +107,96 @@ fn what_the_tool_sent_stands_at_its_call() {
         TurnAction::ToolResult(Tool::Send),
     ];
     assert_eq!(actions, expect);
+}
+
+fn ada() -> AgentName {
+    "oak-ada".parse().unwrap()
+}
+
+/// A store in which Ada's daemon has begun.
+async fn begun() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gangline.db");
+    let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+    begins(&store).await;
+    (folder, store)
+}
+
+async fn begins(store: &Store) {
+    let whose = Whose { runtime: "claude", configured: "claude" };
+    store.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
+}
+
+async fn takes(store: &Store, messages: Vec<MessageId>) {
+    let (agent, prompt_uuid) = (ada(), "u".to_owned());
+    let take =
+        Take { agent, turn: TURN, messages, prompt_uuid, how: How::Woke, turns_per_cause: 30 };
+    store.take(take).await.unwrap();
+}
+
+/// It is more than one page.
+#[tokio::test]
+async fn all_that_is_recorded_of_a_turn_is_read() {
+    let (_folder, store) = begun().await;
+    takes(&store, Vec::new()).await;
+    let words = Event::from(event::Assistant { model: "m".into(), content: vec![text("x")] });
+    let new = NewEvent {
+        agent: ada(),
+        epoch: Some(Epoch(1)),
+        turn: Some(TURN),
+        kind: words.kind().to_owned(),
+        payload: Redacted::from_store(String::from_utf8(words.encode().unwrap()).unwrap()),
+    };
+    let all = 2 * usize::try_from(PAGE_MAX).unwrap() + 1;
+    let results = store.together(vec![Entry::Events(vec![new; all])]).await.unwrap();
+    results.into_iter().for_each(|result| result.unwrap());
+    assert_eq!(actions(&store, &ada(), TURN, &[]).await.unwrap().len(), all);
+}
+
+/// A decision that is made now counts for the message's next attempt.
+#[tokio::test]
+async fn what_a_dead_daemon_had_asked_is_void_and_not_withdrawn() {
+    let (_folder, store) = begun().await;
+    let message = NewMessage {
+        agent: ada(),
+        network_id: "local".to_owned(),
+        intake_key: None,
+        origin: Origin::Direct,
+        principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+        sender: "otto".to_owned(),
+        target: "otto".to_owned(),
+        body: Redacted::constant("hello"),
+        in_reply_to: None,
+        cause_root: None,
+        hops: 0,
+        state: MessageState::Accepted,
+        cursor: None,
+        not_before: None,
+        msgid: None,
+    };
+    let message = store.accept(message).await.unwrap().id;
+    takes(&store, vec![message]).await;
+    let ask = OpenApproval {
+        agent: ada(),
+        turn: TURN,
+        message: Some(message),
+        request: "r1".to_owned(),
+        tool: "Bash".to_owned(),
+        args_hash: "h".to_owned(),
+        summary: Redacted::constant("ls"),
+        detail: Redacted::constant("{}"),
+        folder: Redacted::constant("/w"),
+        said_before: Redacted::default(),
+        offer: None,
+        announce: None,
+    };
+    let number = store.open_approval(ask).await.unwrap().number;
+    begins(&store).await;
+    let (clock, redactor) = (clock::system(), Arc::new(Redactor::default()));
+    let me = Identity { agent: ada(), epoch: Epoch(2), clock, redactor };
+    assert_eq!(recover(&me, &store, Rules::default()).await.unwrap(), 1);
+    let approval = store.approval(number).await.unwrap().unwrap();
+    assert_eq!(approval.state, ApprovalState::Void);
+    let row = store.message(message).await.unwrap().unwrap();
+    assert_eq!((row.state, row.attempt), (MessageState::Accepted, 1));
 }

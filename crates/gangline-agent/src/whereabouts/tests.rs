@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gangline_api::ipc::WhoUser;
 use gangline_core::{AgentName, Epoch, MessageState, Principal, Tier, TurnId, redact::Redactor};
-use gangline_os::{clock, paths::Paths, task::TaskGroup};
+use gangline_os::{CancellationToken, clock, paths::Paths, task::TaskGroup};
 use gangline_runtime::{ToolCall, ToolHost};
 use gangline_store::{NewMessage, OpenOptions, Store, Whose};
 use serde_json::json;
@@ -188,4 +188,38 @@ async fn a_number_is_not_told_as_missing() {
         let call = ToolCall { turn: TURN, id: "1".into(), name: "send".into(), input };
         assert_eq!(rig.tools.call(call).await, Err(why.to_owned()));
     }
+}
+
+fn call(turn: TurnId, input: serde_json::Value) -> ToolCall {
+    ToolCall { turn, id: "1".to_owned(), name: "send".to_owned(), input }
+}
+
+/// A backend may be late with a call, and a model may name what it has read somewhere.
+#[tokio::test]
+async fn a_call_speaks_for_its_own_turn_and_of_its_messages() {
+    let rig = Rig::open().await;
+    let input = json!({"to": "#general", "text": "done", "in_reply_to": "m9"});
+    let over = TurnId { number: TURN.number - 1, ..TURN };
+    let said = rig.tools.call(call(over, input.clone())).await;
+    assert_eq!(said, Err("this turn is over: nothing was sent".to_owned()));
+    let said = rig.tools.call(call(TURN, input)).await.unwrap_err();
+    assert!(said.contains("m9 does not belong to this turn"), "{said}");
+    assert_eq!(rig.outbox().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_while_it_is_checked_sends_nothing() {
+    let mut rig = Rig::open().await;
+    let (tools, taken_back) = (Arc::clone(&rig.tools), CancellationToken::new());
+    let input = json!({"to": "alice", "text": "done"});
+    let mut call = std::pin::pin!(tools.call_unless(call(TURN, input), taken_back.clone()));
+    tokio::select! {
+        said = &mut call => panic!("{said:?}"),
+        Some(inquiry) = rig.asked.recv() => {
+            taken_back.cancel();
+            inquiry.reply.send(users(&["alice"])).unwrap();
+        }
+    }
+    assert_eq!(call.await, None);
+    assert_eq!(rig.outbox().await, [""; 0]);
 }

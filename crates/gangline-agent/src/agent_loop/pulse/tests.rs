@@ -87,3 +87,15 @@ fn the_running_tool_is_shown_with_its_command_at_once() {
     let tool = rig.showing.borrow().tool.clone().unwrap();
     assert_eq!((tool.name.as_str(), tool.what.as_str()), ("Bash", "npm test"));
 }
+
+/// A room is not flooded by one turn.
+#[test]
+fn so_much_is_said_between_tools_and_no_more() {
+    let mut rig = Rig::working_on(row(42, ("ori", Tier::Owner), "#lab"), true);
+    rig.shown();
+    for number in 0..TALK_MAX + 2 {
+        rig.says(vec![Block::Text { text: number.to_string() }]);
+        rig.runs("c", "ls");
+    }
+    assert_eq!(rig.shown().len(), usize::try_from(TALK_MAX).unwrap());
+}

@@ -1,0 +1,242 @@
+//! The loop in a turn: what the turn is about, how it ends, orders that come late or twice, and what
+//! is recorded of it.
+
+use gangline_core::{
+    ApprovalNumber,
+    agent::{ContextChange, PhaseName},
+    answer::{AskerNotice, Reason, Settlement},
+    approval::Decision,
+};
+use gangline_runtime::{ApprovalAsk, TurnResult};
+use gangline_store::AgentUpdate;
+
+use super::*;
+use crate::bus::{Ruled, Word};
+
+/// Lets a look end, in a store that is empty.
+fn looks(rig: &mut Rig) {
+    let Rig { agent_loop, _runtime, .. } = rig;
+    let found = _runtime.block_on(agent_loop.looks.next());
+    agent_loop.found(found);
+}
+
+/// Returns how many events of this kind wait to be recorded.
+fn recorded(rig: &mut Rig, kind: &str) -> usize {
+    let records = rig.agent_loop.journal.take_waiting();
+    let events = records.iter().filter_map(|record| match record {
+        Record::Entry(Entry::Events(events)) => Some(events),
+        Record::Entry(_) | Record::Single(_) => None,
+    });
+    events.flatten().filter(|event| event.kind == kind).count()
+}
+
+/// Ada works on a message of ori's.
+fn working() -> Rig {
+    Rig::working_on(row(1, ("ori", Tier::Owner), "#lab"), false)
+}
+
+/// What tools may speak about: the messages of the turn, also those that joined it, until it ends.
+#[test]
+fn what_a_turn_is_about_is_known_until_it_ends() {
+    let mut rig = working();
+    let turn = rig.turn();
+    let about = |rig: &Rig| {
+        let context = rig.context.borrow().clone();
+        context.map(|it| (it.turn, it.hops, it.messages.iter().map(|id| id.0).collect::<Vec<_>>()))
+    };
+    assert_eq!(about(&rig), Some((turn, 0, vec![1])));
+    let row = MessageRow { hops: 3, ..row(2, ("oak-bob", Tier::Agent), "oak-ada") };
+    rig.agent_loop.message(Waiting { row, said: Vec::new() });
+    rig.agent_loop.think(Input::Read { messages: vec![MessageId(2)] });
+    assert_eq!(about(&rig), Some((turn, 3, vec![1, 2])));
+    rig.hears(RuntimeEvent::Finished { turn, result: TurnResult::Completed });
+    assert_eq!(about(&rig), None);
+}
+
+fn settled(relay: Option<&str>, tell: Option<AskerNotice>) -> Settlement {
+    Settlement {
+        message: MessageId(7),
+        state: MessageState::Answered,
+        reason: None,
+        relay: relay.map(str::to_owned),
+        tell,
+        not_before: None,
+        counts_attempt: true,
+    }
+}
+
+fn sends(row: &MessageRow, one: &Settlement) -> Vec<gangline_store::Send> {
+    let turn = TurnId { epoch: Epoch(1), number: 1 };
+    sends_for(&"oak-ada".parse().unwrap(), turn, row, one, &Redactor::default())
+}
+
+#[test]
+fn an_answer_to_an_agent_is_a_row_one_hop_further_in_the_same_cause() {
+    let asked = MessageRow {
+        origin: Origin::Agent,
+        cause_root: Some(MessageId(3)),
+        hops: 2,
+        ..row(7, ("oak-bob", Tier::Agent), "oak-bob")
+    };
+    let sends = sends(&asked, &settled(Some("done"), None));
+    let answer = sends[0].deliver.as_ref().unwrap();
+    assert_eq!((answer.agent.as_str(), answer.hops), ("oak-bob", 3));
+    let follows = (answer.cause_root, answer.in_reply_to);
+    assert_eq!(follows, (Some(MessageId(3)), Some(MessageId(7))));
+}
+
+/// A repeated key would be a line that is in the room already.
+#[test]
+fn each_attempt_that_fails_is_told_and_a_rate_limit_once() {
+    let key = |takes: i64, tell: AskerNotice| {
+        let row = MessageRow { takes, ..row(7, ("ori", Tier::Owner), "#lab") };
+        sends(&row, &settled(None, Some(tell)))[0].idem_key.clone()
+    };
+    let failed = || AskerNotice::Failed(Reason::Silent);
+    assert_ne!(key(1, failed()), key(2, failed()));
+    assert_eq!(key(1, AskerNotice::RateLimited), key(2, AskerNotice::RateLimited));
+}
+
+/// A daemon that dies before the clear is done does not go on with the session either.
+#[test]
+fn a_clear_is_recorded_before_it_is_done() {
+    for (change, forgets) in [(ContextChange::Clear, true), (ContextChange::Compact, false)] {
+        let mut rig = working();
+        rig.agent_loop.journal.take_waiting();
+        rig.agent_loop.take(Incoming::Change(change));
+        let records = rig.agent_loop.journal.take_waiting();
+        let forgotten = records.iter().any(|record| {
+            let forgets = |update: &AgentUpdate| update.session == Some(None);
+            matches!(record, Record::Entry(Entry::Agent(.., update)) if forgets(update))
+        });
+        assert_eq!(forgotten, forgets, "{change:?}");
+    }
+}
+
+/// There may be room for what was passed over.
+#[test]
+fn what_was_gone_when_a_turn_was_recorded_makes_room_for_a_look() {
+    for gone in [vec![], vec![MessageId(1)]] {
+        let mut rig = Rig::starting(false);
+        rig.agent_loop
+            .message(Waiting { row: row(1, ("ori", Tier::Owner), "#lab"), said: Vec::new() });
+        rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
+        looks(&mut rig);
+        assert!(rig.agent_loop.looks.is_settled());
+        let (turn, looks) = (rig.turn(), !gone.is_empty());
+        let attempts = if looks { vec![] } else { vec![(MessageId(1), 1)] };
+        rig.agent_loop.written(Reply::Taken { turn, attempts, gone });
+        assert_eq!(rig.agent_loop.looks.is_settled(), !looks);
+    }
+}
+
+/// The row was read before our own word was written.
+#[test]
+fn a_row_that_is_older_than_a_word_does_not_undo_it() {
+    let mut rig = working();
+    rig.agent_loop.take(Incoming::Operator(Word::Pause));
+    let paused = |rig: &Rig| rig.agent_loop.core.view().paused;
+    rig.agent_loop.written(Reply::PausedRow { paused: false, words: 0 });
+    assert!(paused(&rig));
+    rig.agent_loop.written(Reply::PausedRow { paused: false, words: 1 });
+    assert!(!paused(&rig));
+}
+
+#[test]
+fn the_order_to_end_a_turn_ends_no_other() {
+    let mut rig = working();
+    let turn = rig.turn();
+    let other = TurnId { number: turn.number + 1, ..turn };
+    for (turn, phase) in [(other, PhaseName::Working), (turn, PhaseName::Interrupting)] {
+        rig.agent_loop.take(Incoming::EndTurn { turn });
+        assert_eq!(rig.agent_loop.core.view().phase, phase);
+    }
+}
+
+/// Each look tells it anew until the store knows that it was heard.
+#[test]
+fn a_decision_that_is_told_twice_is_recorded_once() {
+    let mut rig = working();
+    let (turn, request) = (rig.turn(), "r1".to_owned());
+    let ask = ApprovalAsk {
+        request: request.clone(),
+        tool: "Bash".to_owned(),
+        input: json!({"command": "ls"}),
+        presumed: false,
+    };
+    rig.hears(RuntimeEvent::ApprovalAsked { turn, ask });
+    let number = ApprovalNumber(5);
+    let opened = Reply::Opened { number, turn, request: request.clone(), decided: None };
+    rig.agent_loop.written(opened);
+    for times in [1, 0] {
+        let ruled = Ruled { decision: Decision::Allow, by: "otto".to_owned(), reason: None };
+        rig.agent_loop.decided(number, (turn, request.clone()), ruled);
+        assert_eq!(recorded(&mut rig, "approval_decided"), times);
+    }
+}
+
+/// Another process may have put lines into the outbox; a task of our own tells of its lines itself.
+#[test]
+fn the_outbox_is_looked_at_after_a_notice_from_outside() {
+    let mut rig = working();
+    let outbox = Arc::clone(&rig.agent_loop.change_notices.outbox);
+    for (noticed, looks) in [(ChangeNoticed::Inside, false), (ChangeNoticed::Outside, true)] {
+        let Rig { agent_loop, _runtime, .. } = &mut rig;
+        let _entered = _runtime.enter();
+        agent_loop.change_noticed(noticed);
+        let notified = futures::FutureExt::now_or_never(outbox.notified()).is_some();
+        assert_eq!(notified, looks, "{noticed:?}");
+    }
+}
+
+/// A token that is known by its form: half of one is not.
+fn token() -> String {
+    format!("ghp_{}", "a1B2".repeat(9))
+}
+
+/// Returns whether anything of the token waits to be recorded.
+fn leaks(rig: &mut Rig) -> bool {
+    let records = rig.agent_loop.journal.take_waiting();
+    assert!(!records.is_empty());
+    format!("{records:?}").contains("ghp_")
+}
+
+/// Half a secret is one too.
+#[test]
+fn what_is_cut_was_masked_before() {
+    let mut rig = working();
+    let (turn, id, name) = (rig.turn(), "c1".to_owned(), "Bash".to_owned());
+    let content = format!("{} {}", "x".repeat(RESULT_PREVIEW - 20), token());
+    rig.hears(RuntimeEvent::ToolResult { turn, id, name, is_error: false, content });
+    assert!(!leaks(&mut rig), "a tool's result");
+    let text = format!("{} {}", "x".repeat(16 * 1024 - 20), token());
+    let long =
+        MessageRow { body: Redacted::from_store(text), ..row(2, ("ori", Tier::Owner), "#lab") };
+    rig.agent_loop.rows.insert(long.id, Waiting { row: long, said: Vec::new() });
+    rig.agent_loop.messages_taken(turn, &[MessageId(2)]);
+    assert!(!leaks(&mut rig), "a message for a hook");
+}
+
+/// A store that does not keep up costs details and no memory.
+#[test]
+fn records_beyond_those_that_may_wait_are_left_out_and_counted() {
+    let mut rig = working();
+    for _ in 0..RECORDS_WAITING_MAX + 5 {
+        rig.hears(RuntimeEvent::Notice { text: "x".to_owned() });
+    }
+    assert_eq!(rig.agent_loop.journal.waiting(), RECORDS_WAITING_MAX);
+    assert!(rig.agent_loop.skipped >= 5);
+}
+
+/// What says or settles something is no work after which a send would count anew.
+#[test]
+fn the_daemons_own_tools_are_sends_and_a_shell_may_be_one() {
+    for (name, kind) in [
+        ("send", Tool::Send),
+        ("no_reply", Tool::Send),
+        ("Bash", Tool::Shell),
+        ("Read", Tool::Other),
+    ] {
+        assert_eq!(tool_kind(name), kind, "{name}");
+    }
+}
