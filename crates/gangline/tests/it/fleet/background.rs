@@ -108,6 +108,27 @@ fn waits(fleet: &Fleet, command: &[&str]) -> Running {
     running
 }
 
+/// Starts a command that ends the hub, and waits until it waits for whoever takes the lock next. The
+/// kernel wakes who stands in line a moment after the lock is free: a command that looked in that
+/// moment met nobody, and is tried again.
+fn meets_next(fleet: &Fleet, command: &[&str]) -> (JoinHandle<Nameless>, Running) {
+    let args = [&["--config", fleet.stage.config.as_str()], command].concat();
+    loop {
+        let lock = Nameless::next(fleet);
+        let mut running = fleet.world().start(&args);
+        let has_met = eventually("the command to wait or to end", || {
+            let ended = running.ended().is_some();
+            let waits = running.output().contains("waiting for a hub that is starting or stopping");
+            (ended || waits).then_some(waits)
+        });
+        if has_met {
+            return (lock, running);
+        }
+        drop(lock.join().unwrap());
+        fleet.up();
+    }
+}
+
 /// A hub that was killed gives its lock back with its last thread, and one in its first moment has
 /// not said its name: `up -d` waits for either.
 #[test]
@@ -131,8 +152,7 @@ fn down_and_restart_wait_for_a_hub_that_begins_or_ends() {
     fleet.up();
     let daemon = fleet.pid("oak-ada");
     for command in [&["restart", "--hub"][..], &["down", "--hub-only"]] {
-        let lock = Nameless::next(&fleet);
-        let mut running = waits(&fleet, command);
+        let (lock, mut running) = meets_next(&fleet, command);
         drop(lock.join().unwrap());
         assert_eq!(running.wait(), 0, "{}", running.output());
         assert_eq!(fleet.pid("oak-ada"), daemon, "{}", running.output());
@@ -150,8 +170,7 @@ fn down_and_restart_wait_for_a_hub_that_begins_or_ends() {
     }
     assert!(is_gone(daemon));
     fleet.up();
-    let lock = Nameless::next(&fleet);
-    let mut down = waits(&fleet, &["down"]);
+    let (lock, mut down) = meets_next(&fleet, &["down"]);
     drop(lock.join().unwrap());
     assert_eq!(down.wait(), 0, "{}", down.output());
 }
