@@ -15,6 +15,7 @@ use nix::{
 use serde_json::Value;
 
 mod background;
+mod nameless;
 mod orders;
 mod parked;
 mod service;
