@@ -1,5 +1,5 @@
-//! The death of the backend: what is kept of it, who is told, and what an agent says that is parked
-//! after several.
+//! What follows when the backend dies: what is recorded, who hears of it, and the line of an agent
+//! that is parked after several deaths.
 //!
 //! What becomes of the turn is decided by the core (`Agent::exited`). Start at [`AgentLoop::gone`].
 

@@ -168,7 +168,7 @@ impl Chat {
         }))
     }
 
-    /// Carries out a room word that this person may say; another one is told why not.
+    /// Carries out a room word if this person may use it, and says why if not.
     async fn room_word(&mut self, line: &Line, who: &Principal, word: RoomWord) -> Handled {
         let no_turn = self.deps.showing.borrow().view.turn.is_none();
         // An agent gives no orders and asks by its tools: "compact", or "more", may be its whole
