@@ -11,7 +11,10 @@ use gangline_core::{
     reminder::{self, repeat::Repeat},
     time::WallMicros,
 };
-use gangline_os::clock::{SharedClock, UnixMicros};
+use gangline_os::{
+    CancellationToken,
+    clock::{SharedClock, UnixMicros},
+};
 use gangline_store::{Firing, QuestionClosed, ReminderRow, Store, StoreError};
 use jiff::tz::TimeZone;
 use tokio::sync::{Notify, mpsc, watch};
@@ -25,9 +28,6 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// Looks at the time at least this often: the machine's clock may be set, and other processes make
-/// reminders too.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// After a look that failed.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// How many reminders one look reads.
@@ -56,8 +56,13 @@ pub(crate) struct Alarms {
 }
 
 impl Alarms {
-    /// Looks at the time until `closed`. Cancel-safe: no.
-    pub(crate) async fn run(self, closed: gangline_os::CancellationToken) -> AlarmsEnd {
+    /// Looks at the time until `closed`: when something is due or was made, and at each tick, since the
+    /// machine's clock may be set and other processes make reminders too. Cancel-safe: no.
+    pub(crate) async fn run(
+        self,
+        mut ticks: watch::Receiver<u64>,
+        closed: CancellationToken,
+    ) -> AlarmsEnd {
         loop {
             let wait = match self.look().await {
                 Ok(wait) => wait,
@@ -68,51 +73,54 @@ impl Alarms {
                 }
                 Err(error) => {
                     warn!(%error, "cannot look for reminders and questions that are due");
-                    LOOK_AGAIN
+                    Some(LOOK_AGAIN)
                 }
             };
-            let until = self.clock.monotonic() + wait;
+            let due = async {
+                match wait {
+                    Some(wait) => self.clock.sleep_until(self.clock.monotonic() + wait).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 () = closed.cancelled() => return AlarmsEnd::Closed,
                 () = self.made.notified() => {}
-                () = self.clock.sleep_until(until) => {}
+                Ok(()) = ticks.changed() => {}
+                () = due => {}
             }
         }
     }
 
-    /// Does what is due; returns how long to wait for what comes next.
-    async fn look(&self) -> Result<Duration, StoreError> {
+    /// Does what is due; returns how long to wait for what comes next. Writes nothing if nothing is.
+    async fn look(&self) -> Result<Option<Duration>, StoreError> {
         let now = self.clock.now();
-        for closed in self.store.expire_questions(&self.agent, now).await? {
-            self.expired(&closed).await;
+        if self.store.next_expiry(&self.agent).await?.is_some_and(|at| at <= now) {
+            for closed in self.store.expire_questions(&self.agent, now).await? {
+                self.expired(&closed).await;
+            }
         }
         let blocked = self.fire(now).await?;
         let first = self.store.reminders(Some(&self.agent), 1).await?;
         let reminder = first.first().map(|row| row.due_at).max(blocked);
         let question = self.store.next_expiry(&self.agent).await?;
         let next = reminder.into_iter().chain(question).min();
-        Ok(next.map_or(LOOK_EVERY, |at| at.since(self.clock.now())).min(LOOK_EVERY))
+        Ok(next.map(|at| at.since(self.clock.now())))
     }
 
+    /// What follows for the agent comes before its next turn. The pause is recorded already.
     async fn expired(&self, closed: &QuestionClosed) {
         let row = &closed.row;
         info!(question = %row.number, action = %row.on_timeout, "a question has expired");
+        let follows = match row.on_timeout {
+            OnTimeout::None | OnTimeout::Deny => None,
+            OnTimeout::Pause => Some(Incoming::Operator(Word::Pause)),
+            OnTimeout::Abort => row.turn.map(|turn| Incoming::EndTurn { turn }),
+        };
+        if let Some(follows) = follows {
+            let _ = self.agent_loop.send(follows).await;
+        }
         self.committed.send_modify(|count| *count += 1);
         self.rescan.notify_one();
-        match row.on_timeout {
-            OnTimeout::None | OnTimeout::Deny => {}
-            OnTimeout::Pause => {
-                if let Err(error) = self.store.pause(&self.agent).await {
-                    warn!(%error, "cannot record the pause");
-                }
-                let _ = self.agent_loop.send(Incoming::Operator(Word::Pause)).await;
-            }
-            OnTimeout::Abort => {
-                if let Some(turn) = row.turn {
-                    let _ = self.agent_loop.send(Incoming::EndTurn { turn }).await;
-                }
-            }
-        }
     }
 
     /// Fires what is due. Returns when the next one may fire, if too many have fired lately.
@@ -152,10 +160,13 @@ impl Alarms {
     /// What was missed while nobody looked fires once; the next time is after now.
     fn firing(&self, row: ReminderRow, now: UnixMicros) -> Firing {
         let (due, now) = (WallMicros(row.due_at.0), WallMicros(now.0));
-        let text = fired_text(row.body.as_str(), due, now);
         let repeats: Option<Repeat> = row.repeats.as_deref().and_then(|text| text.parse().ok());
         let zones = |name: &str| TimeZone::get(name).ok();
         let next = repeats.and_then(|repeats| repeats.next_after(now, &zones));
+        let ends = (row.repeats.is_some() && next.is_none())
+            .then(|| "this reminder does not repeat any more: no time fits its rule".to_owned());
+        let notes: Vec<String> = reminder::late_note(due, now).into_iter().chain(ends).collect();
+        let text = fired_text(row.body.as_str(), &notes);
         Firing {
             id: row.id,
             due_at: row.due_at,

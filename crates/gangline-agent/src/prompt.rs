@@ -26,6 +26,7 @@ pub(crate) fn waking(waiting: &Waiting, unread: usize, cut_off: Option<&str>) ->
     let row = &waiting.row;
     let target = row.target.parse::<Target>().ok();
     let place = match (row.origin, &target) {
+        (_, _) if is_ours(row) => Place::Ours,
         (Origin::Mention, Some(Target::Channel(channel))) => Place::Channel(channel),
         (Origin::Direct | Origin::Agent, _) => Place::Direct,
         _ => Place::Plain,
@@ -40,6 +41,12 @@ pub(crate) fn waking(waiting: &Waiting, unread: usize, cut_off: Option<&str>) ->
         cut_off,
         already_sent: &waiting.said,
     })
+}
+
+/// Returns whether the message's text is ours, with what others said in it escaped: a question or its
+/// answer, a reminder.
+pub(crate) fn is_ours(row: &MessageRow) -> bool {
+    row.question.is_some() || row.origin == Origin::Reminder
 }
 
 /// Returns what was said and nothing else, for a program that takes commands: without the agent's

@@ -217,3 +217,6 @@ fn message_field(
         known.join(", ")
     ))
 }
+
+#[cfg(test)]
+mod tests;

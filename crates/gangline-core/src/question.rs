@@ -219,8 +219,8 @@ pub enum Where<'a> {
     Direct,
     /// In a room.
     Room(&'a ChannelName),
-    /// In the private conversation with this nick.
-    Private(&'a Nick),
+    /// In a private conversation.
+    Private,
 }
 
 /// What an answer counts for.
@@ -296,13 +296,12 @@ pub fn may_answer(
         }
         Tier::Member | Tier::Stranger => policy.may(who, Action::Answer, 0)?,
     }
+    // A nick proves nothing: whoever takes it later is somebody else.
+    let is_account = |nick: &Nick| fold(who.account.trim_start_matches('~')) == nick.folded();
     let was_asked = match (asked, place) {
         (Asked::Room(room), Where::Room(here)) => room == here,
-        (Asked::Person(nick), Where::Private(here)) => nick == here,
-        (Asked::Person(nick), Where::Direct | Where::Room(_)) => {
-            fold(who.account.trim_start_matches('~')) == nick.folded()
-        }
-        (Asked::Room(_), Where::Direct | Where::Private(_))
+        (Asked::Person(nick), Where::Room(_) | Where::Private | Where::Direct) => is_account(nick),
+        (Asked::Room(_), Where::Direct | Where::Private)
         | (Asked::Operator | Asked::Agents(_), _) => false,
     };
     if was_asked { Ok(Standing::Decides) } else { Err(other()) }

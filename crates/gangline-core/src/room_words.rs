@@ -169,6 +169,10 @@ const WORDS: &[Word] = &[
     Word::elsewhere("yes N always", "yes 5 always: allow it now and later without asking (owner)"),
     Word::numbered(&["no"], ("no", "N"), "no N REASON", Among),
     Word::elsewhere(
+        "answer N TEXT",
+        "answer 5 TEXT: answer question 5, by a text or the number of an option",
+    ),
+    Word::elsewhere(
         "go on mN",
         "go on m42: let the held messages of m42's request continue (owner)",
     ),

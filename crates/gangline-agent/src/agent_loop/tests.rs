@@ -67,6 +67,7 @@ pub(super) fn row(id: i64, (sender, tier): (&str, Tier), target: &str) -> Messag
         turn: None,
         not_before: None,
         msgid: None,
+        question: None,
         accepted_at: UnixMicros(0),
         taken_at: None,
         settled_at: None,

@@ -78,11 +78,9 @@ impl Chat {
         (row, said): (&QuestionRow, &str),
     ) -> Handled {
         let number = row.number;
-        let nick = line.nick.parse().ok();
-        let place = match (&line.target, &nick) {
-            (Target::Channel(channel), _) => Where::Room(channel),
-            (Target::Nick(_), Some(nick)) => Where::Private(nick),
-            (Target::Nick(_), None) => Where::Direct,
+        let place = match &line.target {
+            Target::Channel(channel) => Where::Room(channel),
+            Target::Nick(_) => Where::Private,
         };
         let facts = Facts { number, asker: &row.agent, asked: &row.asked, rule: row.rule };
         let standing = match may_answer(facts, who, place, &self.deps.policy) {

@@ -28,6 +28,7 @@ fn row(origin: Origin, target: &str, body: &str) -> MessageRow {
         turn: None,
         not_before: None,
         msgid: None,
+        question: None,
         accepted_at: UnixMicros(0),
         taken_at: None,
         settled_at: None,

@@ -317,7 +317,7 @@ fn spawn_inner(
         }
     });
     let (alarms, closed) = (alarms(settings, shared), ends.closed);
-    tasks.spawn(ALARMS, logged(ALARMS, alarms.run(closed)));
+    tasks.spawn(ALARMS, logged(ALARMS, alarms.run(shared.ticks.clone(), closed)));
     tasks.spawn(BACKEND, logged(BACKEND, ends.nursery.run(shared.halt.clone())));
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
         let hooks = hooks(settings, shared, configured);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, QuestionNumber, Target, Tier,
+    AgentName, MessageId, MessageState, Origin, Principal, QuestionNumber, SendKey, Target, Tier,
     question::{
         self, AnswerRule, Asked, Choose, Facts, OnTimeout, QuestionState, Where,
         draft::{AskError, Draft},
@@ -134,7 +134,12 @@ impl AgentTools {
                 })?;
                 Some(room)
             }
-            Asked::Person(nick) => Some(Target::Nick(nick.clone())),
+            Asked::Person(nick) => {
+                let person = Target::Nick(nick.clone());
+                let there = self.whereabouts.must_be_somebody(&self.speaker, &person, None).await;
+                there.map_err(|nobody| format!("not asked: {nobody}"))?;
+                Some(person)
+            }
             Asked::Operator => match home.parse() {
                 Ok(Target::Nick(nick)) if self.speaker.is_colleague(&nick).await => None,
                 Ok(home) => Some(home),
@@ -193,7 +198,8 @@ impl AgentTools {
                     send: StoreSend {
                         agent: new.agent.clone(),
                         turn: Some(context.turn),
-                        idem_key: format!("question-{number}").into(),
+                        // As a tool's line, so that the next attempt is told of it.
+                        idem_key: SendKey::of_call(Some(context.turn), &format!("ask-{number}")),
                         target: target.to_string(),
                         lines: split.lines,
                         kind: LineKind::Privmsg,

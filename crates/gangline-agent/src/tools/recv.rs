@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use gangline_core::MessageId;
+use gangline_core::{MessageId, mention::escape};
 use gangline_mcp::table::{RECV_MAX, WAIT_MAX};
 use gangline_os::CancellationToken;
 use gangline_runtime::ToolCall;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::{AgentTools, fields};
 use crate::{
     bus::{Ending, Incoming, taken},
+    prompt::is_ours,
     speech::TurnContext,
 };
 
@@ -45,9 +46,14 @@ impl AgentTools {
             Err(why) => return Some(Err(why)),
         };
         let until = self.clock.monotonic() + wanted.wait;
-        let mut arrivals = self.showing.clone();
+        let (mut arrivals, mut turn) = (self.showing.clone(), self.turn.clone());
         loop {
             arrivals.mark_unchanged();
+            // What came later belongs to the next turn, whose model does not hear of this call.
+            let open = turn.borrow_and_update().as_ref().map(|context| context.turn);
+            if open != Some(call.turn) {
+                return Some(Err("this turn is over: nothing was taken".to_owned()));
+            }
             let waiting = match self.waiting().await {
                 Ok(waiting) => waiting,
                 Err(why) => return Some(Err(why)),
@@ -61,6 +67,7 @@ impl AgentTools {
             tokio::select! {
                 () = withdrawn.cancelled() => return None,
                 () = self.clock.sleep_until(until) => {}
+                Ok(()) = turn.changed() => {}
                 // A daemon that ends shows nothing more.
                 changed = arrivals.changed() => if changed.is_err() {
                     return Some(Err(Ending.to_string()));
@@ -99,11 +106,14 @@ impl AgentTools {
     /// Returns a message as the model gets it; with its question, if it asks one or brings the answer
     /// to one (R2-22).
     async fn shown(&self, row: &MessageRow) -> Value {
+        let body = row.body.as_str();
+        // What others say cannot look like a heading of ours, here as in a prompt.
+        let lines = || body.lines().map(escape).collect::<Vec<_>>().join("\n");
         let mut shown = json!({
             "id": row.id.to_string(),
             "from": row.sender,
             "to": row.agent,
-            "body": row.body.as_str(),
+            "body": if is_ours(row) { body.to_owned() } else { lines() },
             "origin": row.origin.as_str(),
         });
         if let Ok(Some(question)) = self.speaker.store.question_of(row.id).await {

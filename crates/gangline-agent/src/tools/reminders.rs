@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use gangline_core::{
     digest::sha256_hex,
+    mention::escape,
     reminder::{self, Due, OPEN_MAX, SPILL_ABOVE},
-    time::WallMicros,
 };
 use gangline_os::{clock, fsio};
 use gangline_runtime::ToolCall;
@@ -80,10 +80,10 @@ impl AgentTools {
     }
 }
 
-/// Returns what a reminder says when it fires (R2-28): how late it is, if it is.
-pub(crate) fn fired_text(body: &str, due: WallMicros, now: WallMicros) -> String {
-    match reminder::late_note(due, now) {
-        Some(late) => format!("{body}\n[gangline] {late}"),
-        None => body.to_owned(),
-    }
+/// Returns what a reminder says when it fires (R2-28): its text, in which nothing looks like a heading
+/// of ours, and what there is to say about it.
+pub(crate) fn fired_text(body: &str, notes: &[String]) -> String {
+    let text = body.lines().map(escape);
+    let notes = notes.iter().map(|note| format!("[gangline] {note}"));
+    text.chain(notes).collect::<Vec<_>>().join("\n")
 }

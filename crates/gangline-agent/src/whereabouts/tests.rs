@@ -1,6 +1,6 @@
 //! The tool `send` with a real store; the chat server's answers are given here.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use gangline_api::ipc::WhoUser;
 use gangline_core::{AgentName, Epoch, MessageState, Principal, Tier, TurnId, redact::Redactor};
@@ -26,6 +26,8 @@ struct Rig {
     tools: Arc<AgentTools>,
     asked: mpsc::Receiver<Inquiry>,
     store: Store,
+    turn: watch::Sender<Option<TurnContext>>,
+    _showing: watch::Sender<Showing>,
     _tasks: TaskGroup,
 }
 
@@ -39,6 +41,20 @@ type Says = Result<Answer, Unanswered>;
 fn users(nicks: &[&str]) -> Says {
     let user = |nick: &&str| WhoUser { nick: (*nick).to_owned(), modes: "H".into() };
     Ok(Answer::Users(nicks.iter().map(user).collect()))
+}
+
+fn speaker(state: &Path, store: &Store, agent_loop: mpsc::Sender<Incoming>) -> Speaker {
+    Speaker {
+        owners_only: Arc::default(),
+        agent: ada(),
+        store: store.clone(),
+        paths: Paths { config_file: "/c".into(), state: state.into(), runtime: state.into() },
+        redactor: Arc::new(Redactor::default()),
+        agent_loop,
+        outbox: Arc::new(Notify::new()),
+        committed: watch::Sender::new(0),
+        max_hops: 8,
+    }
 }
 
 impl Rig {
@@ -63,24 +79,12 @@ impl Rig {
         let channels: HashSet<_> = HashSet::from(["#general".parse().unwrap()]);
         let context = TurnContext { turn: TURN, messages: vec![], cause_root: None, hops: 0 };
         let view = gangline_core::agent::Agent::new(Default::default()).view();
+        let turn = watch::Sender::new(Some(context));
+        let (showing, _) = watch::channel(Showing::new(view));
         let tools = AgentTools {
             server_key: "gangline",
-            speaker: Speaker {
-                owners_only: Arc::default(),
-                agent: ada(),
-                store: store.clone(),
-                paths: Paths {
-                    config_file: "/c".into(),
-                    state: folder.path().into(),
-                    runtime: folder.path().into(),
-                },
-                redactor: Arc::new(Redactor::default()),
-                agent_loop,
-                outbox: Arc::new(Notify::new()),
-                committed: watch::Sender::new(0),
-                max_hops: 8,
-            },
-            turn: watch::channel(Some(context)).1,
+            speaker: speaker(folder.path(), &store, agent_loop),
+            turn: turn.subscribe(),
             whereabouts: Whereabouts {
                 joined: watch::channel(channels.clone()).1,
                 wanted: watch::channel(channels).1,
@@ -88,7 +92,7 @@ impl Rig {
                 inquiries,
             },
             clock: clock::system(),
-            showing: watch::channel(Showing::new(view)).1,
+            showing: showing.subscribe(),
             alarm: Arc::new(Notify::new()),
             about: About {
                 role: "agent".to_owned(),
@@ -96,7 +100,15 @@ impl Rig {
                 folder: folder.path().join("notes"),
             },
         };
-        Self { _folder: folder, tools: Arc::new(tools), asked, store, _tasks: tasks }
+        Self {
+            _folder: folder,
+            tools: Arc::new(tools),
+            asked,
+            store,
+            turn,
+            _showing: showing,
+            _tasks: tasks,
+        }
     }
 
     /// Calls `send`; `says` is the server's answer if it is asked. Returns whether it was, too.
@@ -222,4 +234,27 @@ async fn a_call_that_is_taken_back_while_it_is_checked_sends_nothing() {
     }
     assert_eq!(call.await, None);
     assert_eq!(rig.outbox().await, [""; 0]);
+}
+
+/// R2-20: a call that waits ends with its turn, and takes nothing that comes later.
+#[tokio::test]
+async fn a_receive_that_waits_ends_with_its_turn() {
+    let rig = Rig::open().await;
+    let input = json!({"wait_seconds": 180});
+    let call = ToolCall { turn: TURN, id: "r".into(), name: "recv".into(), input };
+    let mut waits = std::pin::pin!(rig.tools.call(call.clone()));
+    assert!(futures::poll!(&mut waits).is_pending());
+    let next = TurnId { number: TURN.number + 1, ..TURN };
+    let context = TurnContext { turn: next, messages: vec![], cause_root: None, hops: 0 };
+    rig.turn.send_replace(Some(context));
+    let over = Err("this turn is over: nothing was taken".to_owned());
+    assert_eq!(waits.await, over);
+    // The bounds are held, not refused, and what is no number is told.
+    for (input, why) in [
+        (json!({"wait_seconds": "soon"}), "`wait_seconds` must be a whole number"),
+        (json!({"max": 0}), "`max` must be a whole number above 0"),
+    ] {
+        let call = ToolCall { turn: next, input, ..call.clone() };
+        assert_eq!(rig.tools.call(call).await, Err(why.to_owned()));
+    }
 }

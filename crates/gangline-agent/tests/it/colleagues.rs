@@ -138,3 +138,31 @@ fn a_colleague_s_words_in_those_of_an_order_are_a_message() {
     three.alice.say(ROOM, "@lab-bob clear or");
     three.rig.sees("SELECT count(*) FROM messages WHERE agent = 'lab-ada'", &["1"]);
 }
+
+/// R2-22, R2-23: an agent asks another one, which answers by tool and says no more; the answer wakes
+/// the asker, which goes on where it was asked itself.
+#[test]
+fn an_agent_asks_another_and_goes_on_with_its_answer() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {tool: ask}
+    reply: [text: 'I have asked']
+  - when: {tool: answer}
+    reply: [text: 'this goes to nobody']
+  - when: {user: '\\[ANSWER 1\\] <([^>]+)> (\\S+)'}
+    reply: [text: 'going on with $2 of $1']
+  - when: {user: '\\[QUESTION (\\d+)\\] <ADA> which\\?'}
+    reply: [tool_use: {name: answer, input: {id: '$1', answer: '2'}}]
+  - when: {model: standin-ADA}
+    reply: [tool_use: {name: ask, input: {question: 'which?', options: [red, blue], to: BOB}}]
+",
+    );
+    three.alice.say(ROOM, "@lab-ada begin");
+    three.alice.hears(ADA, ROOM, "I have asked");
+    three.alice.hears(ADA, ROOM, "going on with blue of lab-bob");
+    three.rig.sees(OPEN, &["0"]);
+    let question = "SELECT state || ' ' || answer || ' ' || answered_by FROM questions";
+    assert_eq!(three.rig.query(question), ["answered blue lab-bob"]);
+    let places = "SELECT agent || ' ' || target FROM outbox ORDER BY id";
+    assert_eq!(three.rig.query(places), ["lab-ada #general", "lab-ada #general"]);
+}

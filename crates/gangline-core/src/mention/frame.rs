@@ -15,8 +15,10 @@ pub enum Place<'a> {
     Channel(&'a ChannelName),
     /// In private: `[IRC DM] <sender> text`.
     Direct,
-    /// Not on IRC (command line, HTTP, reminder): the text as it is, on as many lines as it has.
+    /// Not on IRC (command line, HTTP): the text as it is, on as many lines as it has.
     Plain,
+    /// Our own text, such as a question or its answer: what others said in it is escaped already.
+    Ours,
 }
 
 /// All that a prompt says about one message.
@@ -70,6 +72,7 @@ pub fn prompt_text(frame: &Frame<'_>) -> String {
             let lines: Vec<String> = frame.body.lines().map(escape).collect();
             lines.join("\n")
         }
+        Place::Ours => frame.body.to_owned(),
     };
     match frame.unread {
         0 => {}

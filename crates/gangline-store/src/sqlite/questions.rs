@@ -212,6 +212,10 @@ pub(crate) fn expire(
             OnTimeout::Deny => DENIED,
             OnTimeout::None | OnTimeout::Pause | OnTimeout::Abort => EXPIRED,
         };
+        // With the expiry: a death in between must not leave the agent running.
+        if row.on_timeout == OnTimeout::Pause {
+            agents::pause(w, agent, 1)?;
+        }
         let (state, known_as) = (QuestionState::Expired, TTL_WATCHDOG);
         let closing = Closing { state, by: &watchdog, known_as };
         closed.push(close(w, row, &closing, Redacted::from_store(text.to_owned()))?);

@@ -57,7 +57,8 @@ impl Store {
         self.sqlite.write(&op::CANCEL_QUESTION, work).await?
     }
 
-    /// Closes the agent's questions whose time is over at `now`, 100 at most, oldest first.
+    /// Closes the agent's questions whose time is over at `now`, 100 at most, oldest first. One that
+    /// pauses its asker does so in the same commit.
     ///
     /// # Errors
     /// [`StoreError::Fenced`], otherwise as every write.

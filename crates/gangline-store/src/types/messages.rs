@@ -1,7 +1,7 @@
 //! Messages: what somebody asked an agent, from acceptance to its last state.
 
 use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, TurnId, redact::Redacted,
+    AgentName, MessageId, MessageState, Origin, Principal, QuestionNumber, TurnId, redact::Redacted,
 };
 use gangline_os::clock::UnixMicros;
 
@@ -102,6 +102,9 @@ pub struct MessageRow {
     pub not_before: Option<UnixMicros>,
     /// The server's own id of the line.
     pub msgid: Option<String>,
+    /// The question that it asks, or brings the answer to. Only the store sets it, so the message's
+    /// text is ours.
+    pub question: Option<QuestionNumber>,
     /// When it was committed.
     pub accepted_at: UnixMicros,
     /// When it was last taken.

@@ -105,7 +105,7 @@ async fn settle(
 /// Returns the message by which the sender hears of the answer.
 fn answer(letter: &LetterRow, text: &str) -> NewMessage {
     let owner = decide::owner();
-    let body = format!("{text}\n[gangline] answers your letter {}: {}", letter.id, letter.body);
+    let body = format!("{text}\n(the answer to your letter {}: {})", letter.id, letter.body);
     NewMessage {
         agent: letter.agent.clone(),
         network_id: "local".to_owned(),

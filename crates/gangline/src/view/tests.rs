@@ -110,6 +110,7 @@ pub(crate) fn message() -> MessageRow {
         turn: Some(turn()),
         not_before: None,
         msgid: None,
+        question: None,
         accepted_at: at(0),
         taken_at: Some(at(1)),
         settled_at: Some(at(9)),

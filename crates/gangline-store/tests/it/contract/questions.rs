@@ -126,6 +126,13 @@ pub(crate) async fn a_question_whose_time_is_over_is_closed_by_the_watchdog(fixt
     assert!(row.body.as_str().starts_with("[ANSWER 1] <ttl-watchdog> [expired]"));
     assert_eq!(store.expire_questions(&ada(), UnixMicros(10)).await.unwrap(), []);
     assert_eq!(store.next_expiry(&ada()).await.unwrap(), at(11));
+    // What follows for the asker is in the same commit.
+    let paused = async || store.agent(&ada()).await.unwrap().is_some_and(|row| row.paused);
+    assert!(!paused().await);
+    let on_timeout = OnTimeout::Pause;
+    asked(&store, NewQuestion { expires_at: at(10), on_timeout, ..question(&ada(), "p") }).await;
+    assert_eq!(store.expire_questions(&ada(), UnixMicros(10)).await.unwrap().len(), 1);
+    assert!(paused().await);
 }
 
 /// R2-24, R2-27: a question that is withdrawn says by whom.
