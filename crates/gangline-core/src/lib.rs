@@ -33,6 +33,7 @@ pub mod shown;
 pub mod split;
 pub mod time;
 pub mod trust;
+pub mod wake;
 pub mod word;
 
 pub use id::{ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId};

@@ -39,6 +39,13 @@ impl UnixMicros {
         Self(self.0.saturating_add(micros))
     }
 
+    /// Returns the moment that lies `duration` earlier; saturates.
+    #[must_use]
+    pub fn before(self, duration: Duration) -> Self {
+        let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_sub(micros))
+    }
+
     /// Returns how long ago `earlier` was; zero when it lies in the future.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

@@ -4,6 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId, approval::ApprovalState,
+    wake,
 };
 
 use crate::types::{LetterState, QuestionRow};
@@ -180,6 +181,29 @@ pub enum AnswerError {
     Closed(Box<QuestionRow>),
     /// The store failed.
     #[error("cannot answer")]
+    Store(#[from] StoreError),
+}
+
+/// Why a wake was not stored.
+#[derive(Debug, thiserror::Error)]
+pub enum WakeError {
+    /// The label has woken the agent as often as it may for now.
+    #[error(
+        "`{label}` has woken {agent} {} times within {} s: try again in {} s",
+        wake::PER_PERIOD,
+        wake::PERIOD.as_secs(),
+        .wait.as_secs_f64().ceil()
+    )]
+    TooMany {
+        /// Who is not woken.
+        agent: AgentName,
+        /// Who wakes.
+        label: wake::Label,
+        /// After this time the next one is taken.
+        wait: Duration,
+    },
+    /// The store failed.
+    #[error("cannot store the wake")]
     Store(#[from] StoreError),
 }
 

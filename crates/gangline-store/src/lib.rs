@@ -15,7 +15,7 @@ mod types;
 
 pub use gangline_core::answer::How;
 
-pub use error::{AnswerError, DecideError, LetterError, OpenError, StoreError, Written};
+pub use error::{AnswerError, DecideError, LetterError, OpenError, StoreError, WakeError, Written};
 pub use op::FAILPOINTS;
 pub use opening::{OpenOptions, Tuning};
 pub use store::{Entry, Store};
@@ -24,7 +24,7 @@ pub use types::{
     AskedBy, Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided, Desired,
     EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, Firing, Health, Held, LeftSession,
     LetterFilter, LetterRow, LetterState, LineKind, MessageFilter, MessageRow, NewAnswer, NewEvent,
-    NewLetter, NewMessage, NewQuestion, NewReminder, NewUsage, OpenApproval, OpenTurn,
+    NewLetter, NewMessage, NewQuestion, NewReminder, NewUsage, NewWake, OpenApproval, OpenTurn,
     OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, QuestionAsked, QuestionClosed,
     QuestionFilter, QuestionPlaced, QuestionRow, RULES_MAX, Released, ReminderRow, ReminderState,
     Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle,

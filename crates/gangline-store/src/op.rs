@@ -65,6 +65,8 @@ ops! {
     SEND_LETTER = "send_letter",
     READ_LETTERS = "read_letters",
     SETTLE_LETTER = "settle_letter",
+    WAKE = "wake",
+    NOTE_RESTART = "note_restart",
     ADD_USAGE = "add_usage",
     PUT_ACCOUNT = "put_account",
     PROBE = "probe",

@@ -23,6 +23,7 @@ pub(crate) mod places;
 pub(crate) mod questions;
 mod reader;
 pub(crate) mod reminders;
+pub(crate) mod restarts;
 mod rows;
 pub(crate) mod rules;
 pub(crate) mod send;
@@ -31,6 +32,7 @@ mod sql;
 mod statements;
 pub(crate) mod trace;
 pub(crate) mod turns;
+pub(crate) mod wakes;
 mod writer;
 
 use std::{

@@ -9,9 +9,11 @@ mod orders;
 mod outbox;
 mod questions;
 mod reminders;
+mod restarts;
 mod rules;
 mod together;
 mod turns;
+mod wakes;
 
 pub use together::Entry;
 

@@ -13,6 +13,7 @@ mod reminders;
 mod rules;
 mod trace;
 mod turns;
+mod wakes;
 
 pub use agents::{
     AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, SessionRow,
@@ -37,3 +38,4 @@ pub use reminders::{Firing, NewReminder, ReminderRow, ReminderState};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};
 pub use trace::Trace;
 pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
+pub use wakes::NewWake;

@@ -170,6 +170,18 @@ pub(crate) fn pending(
     Ok(sql::all(c, sql, params![agent.folded(), now.0, page(limit)], rows::message)?)
 }
 
+/// Returns how many messages [`pending`] would return without a limit.
+pub(crate) fn pending_count(
+    c: &Connection,
+    agent: &AgentName,
+    now: UnixMicros,
+) -> Result<u64, Fault> {
+    let sql = "SELECT count(*) FROM messages INDEXED BY messages_waiting WHERE agent = ? \
+               AND state = 'accepted' AND (not_before IS NULL OR not_before <= ?)";
+    let count: i64 = sql::one(c, sql, params![agent.folded(), now.0], sql::column)?;
+    Ok(count.unsigned_abs())
+}
+
 pub(crate) fn next_due(
     c: &Connection,
     agent: &AgentName,
@@ -228,7 +240,6 @@ pub(crate) fn cancel(w: &mut Writer, id: MessageId, by: &str) -> Result<Cancel, 
     })
 }
 
-/// Returns how many messages of an agent wait for a turn.
 /// Returns how many of what waits stand before a message, itself included, and how many wait.
 pub(crate) fn place(
     c: &Connection,
@@ -236,15 +247,19 @@ pub(crate) fn place(
     message: MessageId,
 ) -> Result<(u64, u64), Fault> {
     let sql = "SELECT coalesce(sum(id <= ?2), 0), count(*) FROM messages \
-               INDEXED BY messages_waiting WHERE agent = ?1 AND state = 'accepted'";
+               INDEXED BY messages_waiting WHERE agent = ?1 AND state = 'accepted' \
+               AND NOT (origin = 'system' AND coalesce(intake_key, '') LIKE 'restart/%')";
     let counts = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let (before, all): (i64, i64) = sql::one(c, sql, params![agent.folded(), message.0], counts)?;
     Ok((before.unsigned_abs(), all.unsigned_abs()))
 }
 
+/// Returns how many messages of an agent wait for a turn. One that tells of its daemon's start waits for
+/// another message, and is not counted.
 pub(crate) fn waiting(c: &Connection, agent: &AgentName) -> Result<u64, Fault> {
     let sql = "SELECT count(*) FROM messages INDEXED BY messages_waiting \
-               WHERE agent = ? AND state = 'accepted'";
+               WHERE agent = ? AND state = 'accepted' \
+               AND NOT (origin = 'system' AND coalesce(intake_key, '') LIKE 'restart/%')";
     let count: i64 = sql::one(c, sql, params![agent.folded()], sql::column)?;
     Ok(count.unsigned_abs())
 }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 use super::{
     Writer, agents, approvals, causes, events,
     fault::Fault,
+    messages,
     rows::{self, message_sql, turn_sql},
     send, sql,
 };
@@ -54,6 +55,7 @@ pub(crate) fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
         let kind = if new_turn { "turn_started" } else { "turn_steered" };
         events::put(w, &[taken_event(take, &taken, kind)])?;
     }
+    taken.pending = messages::pending_count(&w.connection, &take.agent, w.now)?;
     Ok(taken)
 }
 

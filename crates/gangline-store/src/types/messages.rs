@@ -113,6 +113,15 @@ pub struct MessageRow {
     pub settled_at: Option<UnixMicros>,
 }
 
+impl MessageRow {
+    /// Returns whether it tells the agent of its daemon's start ([`crate::Store::note_restart`]).
+    #[must_use]
+    pub fn is_restart_note(&self) -> bool {
+        let key = self.intake_key.as_deref();
+        self.origin == Origin::System && key.is_some_and(|key| key.starts_with("restart/"))
+    }
+}
+
 /// Which messages to list; every part narrows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageFilter {

@@ -34,6 +34,8 @@ pub struct Taken {
     /// The messages that were not waiting any more, or are held or cancelled because of their
     /// cause.
     pub gone: Vec<MessageId>,
+    /// How many more messages of the agent are due and wait.
+    pub pending: u64,
     /// Who tells people of a limit that was reached: notify it.
     pub teller: Option<AgentName>,
 }

@@ -225,6 +225,8 @@ pub(crate) const LIFE: &[&str] = &[
     "send_letter",
     "read_letters",
     "settle_letter",
+    "wake",
+    "note_restart",
 ];
 
 /// Does every kind of write once, and says its name after its `ok`.
@@ -343,6 +345,11 @@ async fn what_waits_for_people(store: &Store) {
     say("read_letters");
     store.settle_letter(letter, "otto".to_owned(), None).await.unwrap();
     say("settle_letter");
+    store.wake(wake_of(&ada(), "matrix", Some("first"))).await.unwrap();
+    say("wake");
+    let epoch = store.agent(&ada()).await.unwrap().unwrap().epoch;
+    store.note_restart(&ada(), epoch, Some(text("you were restarted"))).await.unwrap();
+    say("note_restart");
 }
 
 /// Takes what waits into a second turn, though its cause may have one only.

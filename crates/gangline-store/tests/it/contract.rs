@@ -12,7 +12,9 @@ mod orders;
 mod outbox;
 mod questions;
 mod reminders;
+mod restarts;
 mod turns;
+mod wakes;
 
 macro_rules! on_sqlite {
     ($($topic:ident: $($name:ident),+ $(,)?;)+) => {
@@ -54,6 +56,12 @@ mod sqlite {
             reminders_are_bounded_listed_and_removed;
         letters:
             a_letter_is_sent_once_read_and_settled_once;
+        restarts:
+            a_start_is_told_once_and_takes_back_what_earlier_ones_left;
+        wakes:
+            a_wake_is_a_message_and_a_cause_of_its_own,
+            a_repeated_key_wakes_once,
+            a_label_wakes_an_agent_ten_times_a_minute;
         turns:
             a_take_counts_the_attempt_and_opens_the_turn,
             a_message_that_is_gone_is_reported_and_not_taken,

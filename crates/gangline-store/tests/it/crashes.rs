@@ -91,6 +91,8 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "remove_reminder" => store.reminder(2).await.unwrap().is_none(),
         "send_letter" => letter.is_some(),
         "read_letters" => letter.is_some_and(|row| row.state != LetterState::New),
+        "wake" => brought("wake/matrix/first"),
+        "note_restart" => brought("restart/2"),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
         other => panic!("no way to see {other}"),
     }

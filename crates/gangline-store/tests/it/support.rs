@@ -16,8 +16,8 @@ use gangline_core::{
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
     Announce, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewLetter, NewMessage,
-    NewQuestion, NewReminder, NewUsage, OpenApproval, OpenOptions, Ruling, Send, Settle, Store,
-    StoreError, Take, Tuning, Whose, WithdrawApproval,
+    NewQuestion, NewReminder, NewUsage, NewWake, OpenApproval, OpenOptions, Ruling, Send, Settle,
+    Store, StoreError, Take, Tuning, Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -183,6 +183,16 @@ pub(crate) fn letter(agent: &AgentName, key: &str) -> NewLetter {
         idem_key: key.to_owned(),
         in_reply_to: None,
         body: text("the build is red"),
+    }
+}
+
+pub(crate) fn wake_of(agent: &AgentName, label: &str, key: Option<&str>) -> NewWake {
+    NewWake {
+        agent: agent.clone(),
+        label: label.parse().unwrap(),
+        tier: Tier::Agent,
+        body: text("new dm from @alice"),
+        key: key.map(str::to_owned),
     }
 }
 

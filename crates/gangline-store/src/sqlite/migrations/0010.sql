@@ -41,6 +41,9 @@ CREATE INDEX question_places_key ON question_places (agent, idem_key);
 -- The question that a message asks of an agent, or brings the answer to.
 ALTER TABLE messages ADD COLUMN question INTEGER;
 
+-- Wakes of a label within a minute.
+CREATE INDEX messages_wakes ON messages (agent, principal, accepted_at) WHERE origin = 'wake';
+
 ALTER TABLE reminders ADD COLUMN request TEXT;
 ALTER TABLE reminders ADD COLUMN parent INTEGER;
 ALTER TABLE reminders ADD COLUMN fired INTEGER NOT NULL DEFAULT 0;

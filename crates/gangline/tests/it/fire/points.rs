@@ -49,6 +49,7 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("mark_delivered", STORE),
     ("may_be_doubled", STORE),
     ("move_cursor", STORE),
+    ("note_restart", STORE),
     ("order", STORE),
     ("pause", STORE),
     ("probe", STORE),
@@ -61,6 +62,7 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("send_letter", STORE),
     ("settle_letter", STORE),
     ("undeliverable", STORE),
+    ("wake", STORE),
     ("withdraw_approval", STORE),
     (
         "hub.begins",
