@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
     Backend, Compaction, DEFAULT_ALLOWED_TOOLS, Gastown, Hooks, McpServerConfig, MentionWhenBusy,
-    OnCrash, Process, Progress, PromptBy, ReplyMode, Thinking, backend,
+    OnCrash, Process, Profile, Progress, PromptBy, ReplyMode, RestartNote, Thinking, backend,
     declared::{Declared, plain, section},
     error::{Place, shown},
     hooks,
-    limits::{TURNS_PER_CAUSE_MAX, WATERMARK_MAX},
+    limits::{CONTAINER_NAME_MAX, TURNS_PER_CAUSE_MAX, WATERMARK_MAX},
     mcp,
     nearest::nearest,
     node::{Node, Value, bare_channel},
@@ -47,6 +47,12 @@ section! {
         /// How much it thinks, in the words of `claude`, `codex` and `native`; other backends ignore it
         /// (R0-65). If it is absent, `codex` follows its own settings.
         pub thinking: Thinking = Thinking::Usual => thinking(reader, &node).map(Thinking::Said),
+        /// Where it runs (R2-12, R2-33, C30, C32).
+        pub profile: Profile = Profile::Host => reader.word(key, &node),
+        /// What becomes of the message that tells it of its daemon's start (R2-14); absent = `wake` under
+        /// `profile: container`, else `inbox`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub restart_note: Option<RestartNote> = None => restart_note(reader, key, &node).map(Some),
         /// Words that describe it.
         pub tags: Vec<String> = Vec::new() => reader.texts(key, node),
         /// The program of an `acp` backend, with arguments.
@@ -138,6 +144,15 @@ impl AgentConfig {
         Self::with_defaults(nick, directory)
     }
 
+    /// Returns what becomes of the message that tells it of its daemon's start.
+    #[must_use]
+    pub fn restart_note(&self) -> RestartNote {
+        self.restart_note.unwrap_or(match self.profile {
+            Profile::Host => RestartNote::Inbox,
+            Profile::Container => RestartNote::Wake,
+        })
+    }
+
     /// Returns whether it surely works in a terminal, where nothing asks before tools run. A
     /// backend of `runtimes.json` may do so too.
     #[must_use]
@@ -169,6 +184,7 @@ pub(super) fn read(
     set(&mut agent.nick, parsed.clone());
     set(&mut agent.operator_pronouns, reader.environment.operator_pronouns.clone());
     set(&mut agent.compact_watermark, reader.environment.compact_watermark);
+    set(&mut agent.profile, reader.environment.profile);
     let said = section.place_of("agent");
     fields(reader, &mut section, &mut agent);
     pass_through(reader, section, &mut agent);
@@ -181,6 +197,7 @@ pub(super) fn read(
         }
     }
     parsed?;
+    fits_container(reader, &agent, place);
     if !agent.nick.as_str().starts_with(&format!("{server}-")) {
         reader.warn(
             place,
@@ -189,6 +206,22 @@ pub(super) fn read(
         );
     }
     Some((agent, place))
+}
+
+/// Refuses a name that hyperhive's containers could not have (C30).
+fn fits_container(reader: &mut Reader<'_>, agent: &AgentConfig, place: Place) {
+    let short = agent.nick.short();
+    if agent.profile == Profile::Container && short.len() > CONTAINER_NAME_MAX {
+        reader.fault_help(
+            place,
+            format!(
+                "`{short}` has {} characters; under `profile: container` a name has at most \
+                 {CONTAINER_NAME_MAX}",
+                short.len()
+            ),
+            format!("shorten the part of `{}` behind the server's name", agent.nick),
+        );
+    }
 }
 
 fn label(node: &Node, index: usize) -> String {
@@ -337,9 +370,14 @@ fn channels(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Vec<Channe
 }
 
 fn compaction(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<Compaction> {
-    match node.value {
-        // `off` is a word here too.
-        Value::Bool(false) => Some(Compaction::Off),
-        _ => reader.word(key, node),
-    }
+    if is_off(node) { Some(Compaction::Off) } else { reader.word(key, node) }
+}
+
+fn restart_note(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<RestartNote> {
+    if is_off(node) { Some(RestartNote::Off) } else { reader.word(key, node) }
+}
+
+/// Returns whether the value is the word `off`, which YAML takes for a truth value.
+fn is_off(node: &Node) -> bool {
+    matches!(node.value, Value::Bool(false))
 }

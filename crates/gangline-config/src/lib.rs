@@ -20,8 +20,8 @@ pub use self::{
     server::{Room, RoomKey, Server},
     thinking::Thinking,
     words::{
-        Compaction, Guests, MentionWhenBusy, OnCrash, Process, Progress, PromptBy, ReplyMode,
-        ServerKey,
+        Compaction, Guests, MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy,
+        ReplyMode, RestartNote, ServerKey,
     },
 };
 

@@ -32,6 +32,33 @@ words! {
 }
 
 words! {
+    /// Where an agent runs.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    Profile, "profile" {
+        /// Beside other agents, in its `directory`.
+        Host = "host",
+        /// Alone in a container, as hyperhive's agents do: in `/state`, with a socket at
+        /// `/run/hive/mcp.sock` at which everybody speaks for it.
+        Container = "container",
+    }
+}
+
+words! {
+    /// What becomes of the message that tells an agent of its daemon's start (R2-14).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    RestartNote, "restart rule" {
+        /// It waits in the inbox and is taken with the next message.
+        Inbox = "inbox",
+        /// It starts a turn.
+        Wake = "wake",
+        /// There is none.
+        Off = "off",
+    }
+}
+
+words! {
     /// What happens to a mention while the agent works (C3).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
