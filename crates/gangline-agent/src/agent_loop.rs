@@ -21,6 +21,7 @@ mod show;
 mod tests;
 use change_notices::ChangeNoticed;
 pub(crate) use change_notices::ChangeNotices;
+pub(crate) use restart::StartTold;
 pub(crate) use settle::{sends_for, settle};
 mod wire;
 
@@ -102,6 +103,8 @@ pub(crate) struct AgentLoop {
     skipped: u64,
     /// How many words of operators were obeyed.
     words: u64,
+    /// How many more messages waited when the open turn took its own.
+    pending: u64,
     /// The id of the open turn's prompt.
     prompt_uuid: String,
     /// What was given in the open turn and is not known to have reached the model, by its id.
@@ -177,6 +180,7 @@ impl AgentLoop {
             asks: ask::Asks::default(),
             skipped: 0,
             words: 0,
+            pending: 0,
             prompt_uuid: String::new(),
             steers: HashMap::new(),
             shown,
@@ -196,9 +200,13 @@ impl AgentLoop {
         self
     }
 
-    /// Says which session the agent had before, and where it works.
-    pub(crate) fn after(mut self, session: Option<String>, directory: String) -> Self {
-        self.restart = restart::Restart::new(session, directory);
+    /// Says which session the agent had before, where it works, and what tells it of this start.
+    pub(crate) fn after(
+        mut self,
+        (session, directory): (Option<String>, String),
+        start: StartTold,
+    ) -> Self {
+        self.restart = restart::Restart::new(session, directory, start);
         self
     }
 

@@ -13,6 +13,7 @@ mod places;
 pub(crate) mod requests;
 mod say;
 pub(crate) mod socket;
+mod wake;
 
 use std::{
     collections::HashMap,

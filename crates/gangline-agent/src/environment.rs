@@ -42,7 +42,7 @@ pub(crate) fn whole(settings: &Settings, run_id: &RunId) -> Vec<(String, String)
         ("CULTURE_NICK".to_owned(), nick.clone()),
         ("GANGLINE_NICK".to_owned(), nick.clone()),
         ("GT_SESSION".to_owned(), nick),
-        ("GANGLINE_STATE_DIR".to_owned(), folder.display().to_string()),
+        ("GANGLINE_STATE_DIR".to_owned(), settings.kept().display().to_string()),
         (
             tokens::SOCKET_VARIABLE.to_owned(),
             settings.paths.control_socket(agent.nick.as_str()).display().to_string(),

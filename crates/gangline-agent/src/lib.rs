@@ -9,6 +9,7 @@ mod alarms;
 mod bus;
 pub mod card;
 mod chat;
+pub mod container;
 mod control;
 mod environment;
 #[cfg(test)]

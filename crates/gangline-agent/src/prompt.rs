@@ -17,25 +17,36 @@ const SYSTEM_PROMPT: &str = include_str!("../data/system_prompt.md");
 
 /// Returns the whole prompt for a message.
 pub(crate) fn text(waiting: &Waiting) -> String {
-    waking(waiting, 0, None)
+    waking(waiting, Around::default(), None)
 }
 
-/// Returns the whole prompt for a message that wakes the agent, with a hint at other lines of its
-/// place that were not read (R2-13), and how the last attempt at it was cut off (R0-21).
-pub(crate) fn waking(waiting: &Waiting, unread: usize, cut_off: Option<&str>) -> String {
+/// What waits beside a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Around {
+    /// How many more messages wait in the inbox.
+    pub(crate) pending: u64,
+    /// How many other lines of its place were not read.
+    pub(crate) unread: usize,
+}
+
+/// Returns the whole prompt for a message that wakes the agent, with hints at what else waits (R2-13),
+/// and how the last attempt at it was cut off (R0-21).
+pub(crate) fn waking(waiting: &Waiting, around: Around, cut_off: Option<&str>) -> String {
     let row = &waiting.row;
     let target = row.target.parse::<Target>().ok();
     let place = match (row.origin, &target) {
         (_, _) if is_ours(row) => Place::Ours,
         (Origin::Mention, Some(Target::Channel(channel))) => Place::Channel(channel),
         (Origin::Direct | Origin::Agent, _) => Place::Direct,
+        (Origin::Wake, _) => Place::Wake,
         _ => Place::Plain,
     };
     prompt_text(&Frame {
         place,
         sender: &row.sender,
         body: row.body.as_str(),
-        unread,
+        pending: around.pending,
+        unread: around.unread,
         // A drain gives an attempt back, but what it said was said.
         attempt: row.attempt.max(row.takes),
         cut_off,
@@ -44,9 +55,9 @@ pub(crate) fn waking(waiting: &Waiting, unread: usize, cut_off: Option<&str>) ->
 }
 
 /// Returns whether the message's text is ours, with what others said in it escaped: a question or its
-/// answer, a reminder.
+/// answer, a reminder, the news of a start.
 pub(crate) fn is_ours(row: &MessageRow) -> bool {
-    row.question.is_some() || row.origin == Origin::Reminder
+    row.question.is_some() || row.origin == Origin::Reminder || row.is_restart_note()
 }
 
 /// Returns what was said and nothing else, for a program that takes commands: without the agent's

@@ -7,10 +7,11 @@
 mod closed;
 mod parts;
 mod read;
+mod restart_note;
 mod stop;
 mod tasks;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use gangline_api::{
     event::{Event, Notice, StartStep, StepState},
@@ -28,13 +29,13 @@ use gangline_os::{
     signals::Signals,
     task::TaskGroup,
 };
-use gangline_store::{OpenError, OpenOptions, Store, StoreError, Syncs, Whose};
+use gangline_store::{EpochStart, OpenError, OpenOptions, Store, StoreError, Syncs, Whose};
 use tokio::sync::oneshot;
 use tracing::{error, info};
 
 use crate::{
     bus::{Fatal, Incoming},
-    control::{self, socket::Socket},
+    control::{self, requests::Requests, socket::Socket},
     environment,
     identity::{Identity, new_event},
     model, recover,
@@ -42,7 +43,7 @@ use crate::{
     texts,
 };
 
-use parts::{CONTROL, Parts};
+use parts::{CONTROL, OPEN_CONTROL, Parts};
 
 /// How long the start waits for IRC before the runner is started without it.
 const JOIN_BUDGET: Duration = Duration::from_secs(10);
@@ -148,23 +149,13 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     if recovered > 0 {
         info!(recovered, "lost turns settled");
     }
-    if let Some(configured) = &settings.instead_of {
-        let text = texts::stands_in(&settings.backend.name, configured);
-        notice(&store, &me, "runtime", text).await;
-    }
-    if let Some(left) = &epoch.left {
-        let text = texts::left_session(&left.runtime, epoch.session.is_some());
-        notice(&store, &me, "session", text).await;
-    }
-    if settings.backend.is_in_terminal() {
-        let whose = texts::has_the_shell(settings.owners_only.contains(&name));
-        notice(&store, &me, "terminal", whose.to_owned()).await;
-    }
+    notices(&settings, &store, (&me, &epoch)).await;
     model::adopt(&settings.paths, &name, &configured);
     let notice_path = settings.paths.change_notice(name.as_str());
     let changes = ChangeNotice::bind(&notice_path)
         .map_err(|error| crashed("cannot bind the socket of change notices", &error))?;
-    let mut parts = Parts::start(&settings, store, (epoch, unasked), changes);
+    let note = restart_note::leave(&settings, &store, (&epoch, recovered)).await;
+    let mut parts = Parts::start(&settings, store, (epoch, unasked, note), changes);
     parts.step(&me, "buffer", StepState::Done).await;
     parts.joined_or(JOIN_BUDGET, &mut signals).await;
     parts.step(&me, "irc", StepState::Done).await;
@@ -212,6 +203,26 @@ async fn open_store(paths: &Paths, clock: &SharedClock) -> Result<Store, Ended> 
         | OpenError::TooOldSqlite { .. } => hopeless("cannot use the database", &error),
         OpenError::Busy { .. } | OpenError::Io { .. } => crashed("cannot open the store", &error),
     })
+}
+
+/// Records what is unusual about this start.
+async fn notices(settings: &Settings, store: &Store, (me, started): (&Identity, &EpochStart)) {
+    if let Some(configured) = &settings.instead_of {
+        let text = texts::stands_in(&settings.backend.name, configured);
+        notice(store, me, "runtime", text).await;
+    }
+    if let Some(left) = &started.left {
+        let text = texts::left_session(&left.runtime, started.session.is_some());
+        notice(store, me, "session", text).await;
+    }
+    if settings.backend.is_in_terminal() {
+        let whose = texts::has_the_shell(settings.owners_only.contains(&settings.agent.nick));
+        notice(store, me, "terminal", whose.to_owned()).await;
+    }
+    if let Some(container) = settings.container.as_ref().filter(|it| it.mounted().is_none()) {
+        let text = texts::no_container_state(&container.state, &settings.agent.directory);
+        notice(store, me, "no_state", text).await;
+    }
 }
 
 /// Records what the operator should know of the start.
@@ -362,11 +373,27 @@ impl Parts {
         let nick = settings.agent.nick.as_str();
         let path = settings.paths.control_socket(nick);
         let link = settings.paths.culture_link(nick);
-        match Socket::bind(&path, &link) {
+        let requests = Arc::clone(&self.requests);
+        let state = self.listen((CONTROL, requests), (&path, Some(&link)), me).await;
+        match (&settings.container, self.open_requests.take()) {
+            (Some(container), Some(requests)) => {
+                self.listen((OPEN_CONTROL, requests), (&container.socket, None), me).await;
+            }
+            (Some(_), None) | (None, _) => self.tasks.has_none(OPEN_CONTROL),
+        }
+        state
+    }
+
+    async fn listen(
+        &mut self,
+        (task, requests): (&'static str, Arc<Requests>),
+        (path, link): (&Path, Option<&Path>),
+        me: &Identity,
+    ) -> StepState {
+        match Socket::bind(path, link) {
             Ok(socket) => {
-                let (requests, shut) = (Arc::clone(&self.requests), self.shut.clone());
-                let ticks = self.ticks.subscribe();
-                self.tasks.spawn(CONTROL, async move {
+                let (shut, ticks) = (self.shut.clone(), self.ticks.subscribe());
+                self.tasks.spawn(task, async move {
                     let end = control::run(socket, requests, ticks, shut).await;
                     info!(?end, "socket closed");
                 });
@@ -376,7 +403,7 @@ impl Parts {
                 tracing::warn!(%error, path = %path.display(), "no control socket");
                 let text = format!("no control socket at {}: {error}", path.display());
                 notice(&self.store, me, "no_socket", text).await;
-                self.tasks.has_none(CONTROL);
+                self.tasks.has_none(task);
                 StepState::Absent
             }
         }

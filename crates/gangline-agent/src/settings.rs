@@ -1,12 +1,18 @@
 //! The settings of one daemon: read at the rim, split among the tasks by the root.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use gangline_config::{AgentConfig, Hooks, ServerKey};
 use gangline_core::AgentName;
 use gangline_irc::client::Address;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
 use gangline_runtime::{McpServer, Runtime, registry::Found};
+
+use crate::container::Container;
 
 /// How the agent reaches its IRC network.
 #[derive(Debug, Clone)]
@@ -54,6 +60,9 @@ pub struct Settings {
     pub everybody: Vec<AgentName>,
     /// Those of them whom only owners prompt.
     pub owners_only: Vec<AgentName>,
+    /// Where its things are, if it is alone in a container. [`AgentConfig::directory`] is the state
+    /// folder then, if that is mounted.
+    pub container: Option<Container>,
     /// The network.
     pub irc: IrcSettings,
     /// Where things lie.
@@ -90,6 +99,13 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns the folder of what the agent keeps: the container's, if it has one, else its own in the
+    /// state folder (R2-12, C32).
+    pub(crate) fn kept(&self) -> PathBuf {
+        let mounted = self.container.as_ref().and_then(Container::mounted);
+        mounted.map_or_else(|| self.paths.agent_dir(self.agent.nick.as_str()), Path::to_owned)
+    }
+
     /// Returns the name under which sessions and models of the configured backend are kept.
     pub(crate) fn configured_owner(&self) -> String {
         self.instead_of.as_ref().map_or_else(|| self.backend.owner(), |it| it.owner.clone())

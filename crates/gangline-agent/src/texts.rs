@@ -47,6 +47,25 @@ pub(crate) const ENDED_WELL: &str =
 pub(crate) const FRESH_SESSION: &str =
     "the backend begins a new session: it remembers nothing of the last one";
 
+/// Tells the operator that an agent in a container has no folder of it.
+pub(crate) fn no_container_state(state: &Path, directory: &Path) -> String {
+    format!(
+        "`profile: container`, and there is no {}: it works in {}, and its notes are in Gangline's \
+         state folder",
+        state.display(),
+        directory.display()
+    )
+}
+
+/// Tells the agent of its daemon's start (R2-14).
+pub(crate) fn restarted((notes, directory): (&str, &str), resumes: bool) -> String {
+    let session = if resumes { "your session is intact" } else { "your session is new" };
+    format!(
+        "[gangline] you were just (re)started; check {notes} for your notes; {session}, and your \
+         files are in {directory} as you left them"
+    )
+}
+
 /// Tells the model that a person said no, and why.
 pub(crate) fn denied(reason: Option<&str>) -> String {
     match reason {

@@ -7,12 +7,12 @@
 pub use self::{
     data::{
         AskData, ChannelsData, ChatLine, HelloData, ModelData, NoData, ReadData, SetDirectoryData,
-        SubscribeData, TopicData, WhoData, WhoUser,
+        SubscribeData, TopicData, WakeData, WhoData, WhoUser,
     },
     error::{EncodeError, FrameError, RequestError, no_such_channel, not_joined},
     frame::{Frame, Response, Whisper},
     id::RequestId,
-    request::{Command, IfAbsent, Lines, ModelChoice, Refused, Request, Token},
+    request::{Command, Form, IfAbsent, Lines, ModelChoice, Refused, Request, Token},
 };
 
 mod data;

@@ -19,7 +19,7 @@ pub use abilities::{Abilities, ChosenModel, ContextChange, ModelChange};
 pub use care::{WATERMARK_TOKENS, Watermark};
 pub use effect::{Deadline, Effect, Notice, StartWith};
 pub use input::{
-    ApprovalRequestId, Drain, Finish, Generation, Input, Operator, Queued, RuntimeInput,
+    ApprovalRequestId, Drain, Finish, Generation, Input, Needs, Operator, Queued, RuntimeInput,
 };
 pub use options::{AgentOptions, OnCrash, StartMode, WhenBusy};
 pub use view::{AgentPhase, PhaseName, View};
@@ -32,6 +32,7 @@ use turn::{Close, OpenedBy, Step, Turn};
 mod abilities;
 mod breaker;
 mod care;
+mod company;
 mod effect;
 mod input;
 mod operator;
@@ -195,7 +196,7 @@ impl Agent {
             Phase::Starting { deadline, .. } => Some(*deadline),
             Phase::Turn(turn) => turn.deadline(),
             Phase::Down if self.may_start() => self.start_after,
-            Phase::Idle { .. } if self.may_feed() && !self.queue.is_empty() => {
+            Phase::Idle { .. } if self.may_feed() && self.something_wakes() => {
                 self.feed_after.max(self.buffer_deadline())
             }
             Phase::Down | Phase::Idle { .. } | Phase::Parked => None,
@@ -235,13 +236,14 @@ impl Agent {
     }
 
     fn may_start(&self) -> bool {
-        let wanted = self.options.start == StartMode::Eager || !self.queue.is_empty();
+        let wanted = self.options.start == StartMode::Eager || self.something_wakes();
         self.may_feed() && wanted
     }
 
     /// Returns until when what waits may still be read, if all that waits was buffered.
     fn buffer_deadline(&self) -> Option<Now> {
-        let all = self.queue.iter().all(|queued| self.buffered.contains(&queued.id));
+        let mut wakes = self.queue.iter().filter(|queued| queued.needs != Needs::Company);
+        let all = wakes.all(|queued| self.buffered.contains(&queued.id));
         self.buffered_until.filter(|_| all)
     }
 
@@ -262,15 +264,14 @@ impl Agent {
             return;
         }
         // Once one was passed over, so are those after it: order is kept.
-        if self.overflow || self.queue.len() >= self.options.queue_max {
+        let (in_line, own_turn) = (self.in_line(), message.needs == Needs::Turn);
+        if own_turn && (self.overflow || in_line >= self.options.queue_max) {
             self.overflow = true;
             return;
         }
-        let may_feed = self.may_feed();
+        let steers = own_turn && in_line == 0 && self.may_feed();
         match (&mut self.phase, self.options.when_busy) {
-            (Phase::Turn(turn), WhenBusy::Steer)
-                if may_feed && self.queue.is_empty() && turn.may_be_steered() =>
-            {
+            (Phase::Turn(turn), WhenBusy::Steer) if steers && turn.may_be_steered() => {
                 out.push(Effect::Steer { turn: turn.id, messages: vec![message.id] });
                 turn.join_steered(message);
                 return;
@@ -363,7 +364,7 @@ impl Agent {
             }
             Phase::Idle { generation }
                 if self.may_feed()
-                    && !self.queue.is_empty()
+                    && self.something_wakes()
                     && is_over(self.feed_after, now)
                     && is_over(self.buffer_deadline(), now) =>
             {
@@ -377,7 +378,7 @@ impl Agent {
             | Phase::Parked => {}
         }
         // At once: of those that come next none may be passed over before the others.
-        if self.overflow && self.queue.is_empty() {
+        if self.overflow && self.in_line() == 0 {
             self.overflow = false;
             out.push(Effect::Rescan);
         }
@@ -407,8 +408,7 @@ impl Agent {
 
     fn take(&mut self, generation: Generation, out: &mut Vec<Effect>) {
         let id = self.next_turn();
-        let count = self.options.messages_per_turn.max(1).min(self.queue.len());
-        let taken: Vec<Queued> = self.queue.drain(..count).collect();
+        let taken = self.next_messages();
         for queued in &taken {
             self.buffered.remove(&queued.id);
         }

@@ -30,7 +30,7 @@ pub enum Refused {
     /// A character is not allowed in a label.
     #[error(
         "the label has the character {}, and may have letters a-z, digits and . _ - / : +",
-        .0.escape_unicode()
+        shown(*.0)
     )]
     Character(char),
     /// The label is one of our own words.
@@ -93,6 +93,11 @@ impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Returns a character that can be told from all others.
+fn shown(c: char) -> String {
+    if c.is_ascii_graphic() { c.to_string() } else { format!("U+{:04X}", u32::from(c)) }
 }
 
 /// A wake that is well formed. Its body is not masked yet.

@@ -49,6 +49,7 @@ mod status;
 mod stop;
 mod trace;
 mod up;
+mod wake;
 
 use clap::{Parser, Subcommand};
 use gangline_os::{CancellationToken, signals::Signals};
@@ -110,6 +111,7 @@ commands! {
     Logs = logs,
     Attach = attach,
     Prompt = prompt,
+    Wake = wake,
     Cancel = cancel,
     Trace = trace,
     Channel = channel,

@@ -155,7 +155,8 @@ pub(crate) fn status(name: &AgentName) -> Option<AgentStatus> {
     serde_json::from_value(response.data.filter(|_| response.ok)?).ok()
 }
 
-fn owner_token(paths: &Paths) -> Result<Token, Failure> {
+/// Returns the owner's token.
+pub(crate) fn owner_token(paths: &Paths) -> Result<Token, Failure> {
     let file = credentials::owner_token_file(paths);
     let text = fsio::read_text_capped(&file, TOKEN_MAX)
         .map_err(|error| Failure::environment(error).doing("cannot read the owner's token"))?;

@@ -13,8 +13,13 @@ use uuid::Uuid;
 
 use super::AgentLoop;
 use crate::{
-    journal::Single, looks::Waiting, prompt, rooms::RoomsCommand, session::port::Next,
-    speech::TurnContext, texts,
+    journal::Single,
+    looks::Waiting,
+    prompt::{self, Around},
+    rooms::RoomsCommand,
+    session::port::Next,
+    speech::TurnContext,
+    texts,
 };
 
 impl AgentLoop {
@@ -140,9 +145,12 @@ impl AgentLoop {
         let text = if self.bare {
             prompt::bare(&first.row)
         } else {
-            let unread = self.unread(&first.row);
+            let around = Around { pending: self.pending, unread: self.unread(&first.row) };
             let told = self.restart.take_report().unwrap_or_default();
-            prompt::waking(first, unread, cut_off.as_deref()) + &told
+            let waking = prompt::waking(first, around, cut_off.as_deref());
+            let company = rows.iter().skip(1).filter(|it| it.row.is_restart_note());
+            let notes: String = company.map(|it| format!("\n{}", it.row.body)).collect();
+            waking + &notes + &told
         };
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use gangline_core::{
     MessageId, TurnId,
-    agent::{Abilities, ContextChange, Input, ModelChange, PhaseName, Queued, RuntimeInput},
+    agent::{Abilities, ContextChange, Input, ModelChange, Needs, PhaseName, Queued, RuntimeInput},
     outcome::EndedBy,
 };
 use gangline_runtime::Capabilities;
@@ -113,7 +113,10 @@ impl AgentLoop {
     /// Takes the journal's reply about a record.
     pub(super) fn written(&mut self, reply: Reply) {
         match reply {
-            Reply::Taken { turn, attempts, gone } => self.taken(turn, &attempts, gone),
+            Reply::Taken { turn, attempts, gone, pending } => {
+                self.pending = pending;
+                self.taken(turn, &attempts, gone);
+            }
             Reply::TakeFailed { turn } => {
                 self.ports.context.send_replace(None);
                 self.think(Input::TakeFailed { turn, gone: Vec::new() });
@@ -162,6 +165,7 @@ impl AgentLoop {
             origin: row.origin,
             attempt: row.attempt,
             in_reply_to: row.in_reply_to,
+            needs: if row.is_restart_note() { self.restart.needs() } else { Needs::Turn },
         };
         let view = self.core.view();
         if view.phase == PhaseName::Parked {

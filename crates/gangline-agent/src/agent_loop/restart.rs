@@ -1,10 +1,33 @@
-//! The line of the next prompt that tells an agent of its backend's restart (R2-14).
+//! What tells an agent of a restart (R2-14): of its daemon's start a message, which was stored before the
+//! loop began; of its backend's a line of the next prompt.
+
+use gangline_core::agent::Needs;
+
+/// What tells the agent of its daemon's start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum StartTold {
+    /// The line, if there was a session before.
+    #[default]
+    ByLine,
+    /// A message.
+    ByMessage {
+        /// Whether it starts a turn.
+        needs: Needs,
+        /// Whether it says that the session goes on.
+        resumes: bool,
+    },
+    /// Nothing.
+    Never,
+}
 
 /// Which session there was, and what is to be told of the one that there is.
 #[derive(Debug, Default)]
 pub(super) struct Restart {
     session: Option<String>,
     directory: String,
+    start: StartTold,
+    /// The backend has started since.
+    begun: bool,
     untold: Option<Unreported>,
 }
 
@@ -18,8 +41,16 @@ enum Unreported {
 
 impl Restart {
     /// `session` is the one that was kept from an earlier daemon, if there was one.
-    pub(super) fn new(session: Option<String>, directory: String) -> Self {
-        Self { session, directory, untold: None }
+    pub(super) fn new(session: Option<String>, directory: String, start: StartTold) -> Self {
+        Self { session, directory, start, ..Self::default() }
+    }
+
+    /// Returns whether the message that tells of the daemon's start has a turn of its own.
+    pub(super) fn needs(&self) -> Needs {
+        match self.start {
+            StartTold::ByMessage { needs, .. } => needs,
+            StartTold::ByLine | StartTold::Never => Needs::Company,
+        }
     }
 
     /// Returns whether the agent has had a session.
@@ -27,15 +58,28 @@ impl Restart {
         self.session.is_some()
     }
 
-    /// The backend has started, with this session. The very first start is none that is told.
+    /// The backend has started, with this session. The very first start is none that is told, and what
+    /// the message tells is not told twice.
     pub(super) fn ready(&mut self, session: &str) {
         let before = self.session.replace(session.to_owned());
-        self.untold = match (before, self.untold) {
+        let first = !std::mem::replace(&mut self.begun, true);
+        let untold = match (before, self.untold) {
             (None, untold) => untold,
             (Some(_), Some(Unreported::New)) => Some(Unreported::New),
             (Some(before), _) if before == session => Some(Unreported::GoesOn),
             (Some(_), _) => Some(Unreported::New),
         };
+        self.untold = untold.filter(|untold| !(first && self.is_told(*untold)));
+    }
+
+    /// Returns whether the daemon's start is told in another way than by the line.
+    fn is_told(&self, untold: Unreported) -> bool {
+        match (self.start, untold) {
+            (StartTold::ByLine, _) => false,
+            (StartTold::Never, _) => true,
+            (StartTold::ByMessage { resumes, .. }, Unreported::GoesOn) => resumes,
+            (StartTold::ByMessage { resumes, .. }, Unreported::New) => !resumes,
+        }
     }
 
     /// The session has another id: nothing was restarted.

@@ -128,7 +128,7 @@ impl Rig {
         rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
         let turn = rig.turn();
         let attempts = vec![(message, 1)];
-        rig.agent_loop.written(Reply::Taken { turn, attempts, gone: Vec::new() });
+        rig.agent_loop.written(Reply::Taken { turn, attempts, gone: Vec::new(), pending: 0 });
         rig.hears(RuntimeEvent::Accepted { turn });
         rig
     }

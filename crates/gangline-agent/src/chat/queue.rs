@@ -67,6 +67,8 @@ impl Chat {
                 }
             }
         }
+        // Nobody waits for the news of a start.
+        rows.retain(|row| !row.is_restart_note());
         rows.reverse();
         Some(rows)
     }

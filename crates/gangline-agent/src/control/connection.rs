@@ -14,7 +14,8 @@ use std::{
 use gangline_api::{
     event::{EVENT_VERSION, EventRecord, stored_payload},
     ipc::{
-        Frame, IN_FLIGHT_MAX, LINE_SECONDS, Refused, Request, RequestError, RequestId, Response,
+        EncodeError, Form, Frame, IN_FLIGHT_MAX, LINE_SECONDS, Refused, Request, RequestError,
+        RequestId, Response,
     },
 };
 use gangline_os::{
@@ -288,7 +289,9 @@ impl Connection {
                 }
                 Ok(())
             }
-            Err(Refused { id, error }) => self.refuse(id, &error.to_string()).await,
+            Err(Refused { id, error, form }) => {
+                self.respond(&Response::failed(id, error.to_string()), form).await
+            }
         }
     }
 
@@ -312,7 +315,7 @@ impl Connection {
     }
 
     async fn answer(&mut self, done: Done) -> Result<(), ConnectionEnd> {
-        self.write(&Frame::Response(done.response)).await?;
+        self.respond(&done.response, done.form).await?;
         match done.then {
             Then::GoOn => Ok(()),
             Then::Subscribe { cursor, committed } => {
@@ -324,6 +327,14 @@ impl Connection {
                 Ok(())
             }
         }
+    }
+
+    async fn respond(&mut self, response: &Response, form: Form) -> Result<(), ConnectionEnd> {
+        let line = match form {
+            Form::Typed => Frame::Response(response.clone()).encode(),
+            Form::Cmd => response.encode_short(),
+        };
+        self.write_encoded(line).await
     }
 
     async fn refuse(&mut self, id: Option<RequestId>, error: &str) -> Result<(), ConnectionEnd> {
@@ -380,7 +391,14 @@ impl Connection {
     }
 
     async fn write(&mut self, frame: &Frame) -> Result<(), ConnectionEnd> {
-        match frame.encode() {
+        self.write_encoded(frame.encode()).await
+    }
+
+    async fn write_encoded(
+        &mut self,
+        line: Result<Vec<u8>, EncodeError>,
+    ) -> Result<(), ConnectionEnd> {
+        match line {
             Ok(line) => self.write_bytes(&line).await,
             Err(error) => {
                 warn!(%error, "a response cannot be written");

@@ -4,7 +4,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use gangline_api::{
     event,
-    ipc::{self, Command, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData},
+    ipc::{
+        self, Command, Form, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData,
+    },
 };
 use gangline_core::{
     AgentName, MessageId,
@@ -89,6 +91,7 @@ impl Order {
             | Command::Interrupt
             | Command::Shutdown
             | Command::SetDirectory { .. }
+            | Command::Wake { .. }
             | Command::Subscribe { .. } => Self::Any,
         }
     }
@@ -98,6 +101,8 @@ impl Order {
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) response: Response,
+    /// How the response is written.
+    pub(super) form: Form,
     pub(super) then: Then,
 }
 
@@ -169,7 +174,7 @@ impl Requests {
 
     /// Does what is asked and returns the response.
     pub(super) async fn serve(&self, pid: Option<u32>, request: Request) -> Done {
-        let Request { id, token, command } = request;
+        let Request { id, token, command, form } = request;
         // Only what is said and read belongs to a turn; looking at a process costs something.
         let pid = pid.filter(|_| Order::of(&command) == Order::Kept);
         let told = match self.tokens.who(token.as_ref(), pid) {
@@ -179,9 +184,9 @@ impl Requests {
         match told {
             Ok(Reply { data, warnings, then }) => {
                 let response = Response { id, ok: true, data: Some(data), error: None, warnings };
-                Done { response, then }
+                Done { response, form, then }
             }
-            Err(error) => Done { response: Response::failed(id, error), then: Then::GoOn },
+            Err(error) => Done { response: Response::failed(id, error), form, then: Then::GoOn },
         }
     }
 
@@ -225,6 +230,7 @@ impl Requests {
             Command::Interrupt => self.interrupt(),
             Command::Shutdown => Ok(Reply::nothing()?.then(Then::Shutdown)),
             Command::SetDirectory { path } => self.set_directory(&path).await,
+            Command::Wake { from, body, key } => self.wake(who, (&from, &body, key)).await,
             Command::Subscribe { cursor } => self.subscribe(cursor).await,
         }
     }

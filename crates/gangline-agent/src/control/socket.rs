@@ -32,19 +32,21 @@ pub(crate) struct Socket {
     file: Option<(u64, u64)>,
     /// The link, if it leads to us.
     link: Option<PathBuf>,
-    /// Where the link belongs.
-    link_at: PathBuf,
+    /// Where the link belongs; none is wanted at a container's socket, whose folder is left as it is.
+    link_at: Option<PathBuf>,
 }
 
 impl Socket {
     /// Listens at `path`, mode 0600, in place of what a dead daemon left, and lets `link_at` lead
-    /// there unless somebody else has that name. Whoever calls must own the name by a lock. Must be
+    /// there, if a link is wanted, unless somebody else has that name. Whoever calls must own the name by a lock. Must be
     /// called within a tokio runtime.
     ///
     /// # Errors
     /// When the folder or the socket cannot be made, or something that is no socket has the name.
-    pub(crate) fn bind(path: &Path, link_at: &Path) -> io::Result<Self> {
-        if let Some(folder) = path.parent() {
+    pub(crate) fn bind(path: &Path, link_at: Option<&Path>) -> io::Result<Self> {
+        if let Some(folder) = path.parent()
+            && (link_at.is_some() || !folder.is_dir())
+        {
             fsio::private_dir(folder)?;
         }
         match fs::symlink_metadata(path) {
@@ -70,18 +72,9 @@ impl Socket {
         let file = identity(path);
         // The folder is private, so nobody comes in before this.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-        let link = match lead(link_at, path) {
-            Ok(()) => Some(link_at.to_owned()),
-            Err(NotLed::Taken(what)) => {
-                warn!(link = %link_at.display(), what, "culture's clients do not find this agent");
-                None
-            }
-            Err(NotLed::Io(error)) => {
-                warn!(link = %link_at.display(), %error, "culture's clients do not find this agent");
-                None
-            }
-        };
-        Ok(Self { listener, path: path.to_owned(), file, link, link_at: link_at.to_owned() })
+        let link = link_at.filter(|link| is_led(link, path)).map(Path::to_owned);
+        let link_at = link_at.map(Path::to_owned);
+        Ok(Self { listener, path: path.to_owned(), file, link, link_at })
     }
 
     /// Listens once more if the socket's file is gone, such as with the folder of an earlier login.
@@ -92,7 +85,7 @@ impl Socket {
     pub(super) fn renew(&mut self) -> io::Result<bool> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                *self = Self::bind(&self.path, &self.link_at)?;
+                *self = Self::bind(&self.path, self.link_at.as_deref())?;
                 Ok(true)
             }
             Ok(_) | Err(_) => Ok(false),
@@ -133,6 +126,20 @@ enum NotLed {
 
 fn leads_to(link: &Path, path: &Path) -> bool {
     fs::read_link(link).is_ok_and(|there| there == path)
+}
+
+/// Makes the link, or logs why there is none.
+fn is_led(link: &Path, path: &Path) -> bool {
+    match lead(link, path) {
+        Ok(()) => return true,
+        Err(NotLed::Taken(what)) => {
+            warn!(link = %link.display(), what, "culture's clients do not find this agent");
+        }
+        Err(NotLed::Io(error)) => {
+            warn!(link = %link.display(), %error, "culture's clients do not find this agent");
+        }
+    }
+    false
 }
 
 /// Makes the link. What is nobody's is replaced: a link of an earlier daemon of this agent, a socket

@@ -7,7 +7,7 @@ use gangline_core::{
     outcome::OutcomeWord,
 };
 use gangline_os::change_notice;
-use gangline_store::{EndTurn, Entry, How, OpenApproval, Settle, StoreError, Take};
+use gangline_store::{EndTurn, Entry, How, OpenApproval, Settle, StoreError, Take, Taken};
 use tracing::warn;
 
 use super::{JournalDeps, Record, Single, Wrote};
@@ -17,7 +17,7 @@ use crate::bus::{Fatal, Ruled};
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// T1 is committed; these were not waiting any more.
-    Taken { turn: TurnId, attempts: Vec<(MessageId, i64)>, gone: Vec<MessageId> },
+    Taken { turn: TurnId, attempts: Vec<(MessageId, i64)>, gone: Vec<MessageId>, pending: u64 },
     /// T1 could not be committed and is undone.
     TakeFailed { turn: TurnId },
     /// These joined the turn that they are to be given to.
@@ -108,7 +108,8 @@ async fn take(
     match deps.store.take(take).await {
         Ok(taken) => {
             notify_teller(deps, taken.teller.as_ref());
-            let reply = Reply::Taken { turn, attempts: taken.attempts, gone: taken.gone };
+            let Taken { attempts, gone, pending, .. } = taken;
+            let reply = Reply::Taken { turn, attempts, gone, pending };
             Ok(committed(vec![reply]))
         }
         Err(error) => {

@@ -32,7 +32,7 @@ use self::{
 };
 use super::{closed, logged, read, tasks::Tasks};
 use crate::{
-    agent_loop::{AgentLoop, LoopEnd, Ports},
+    agent_loop::{AgentLoop, LoopEnd, Ports, StartTold},
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     control::requests::Requests,
@@ -47,7 +47,7 @@ use crate::{
     settings::Settings,
     showing::Showing,
     speech::TurnContext,
-    tokens::{OWNER_TOKEN, Tokens},
+    tokens::{OWNER_TOKEN, Proof, Tokens},
     whereabouts::Whereabouts,
 };
 
@@ -59,6 +59,8 @@ pub(super) const AGENT_LOOP: &str = "agent loop";
 pub(super) const LINK: &str = "link";
 /// The task behind the socket.
 pub(super) const CONTROL: &str = "control";
+/// The task behind the container's socket.
+pub(super) const OPEN_CONTROL: &str = "container's control";
 /// The task that runs hooks.
 pub(super) const HOOKS: &str = "hooks";
 /// The task that looks at the time.
@@ -96,6 +98,8 @@ pub(super) struct Parts {
     pub(super) asked_to_end: CancellationToken,
     /// What the socket's requests need.
     pub(super) requests: Arc<Requests>,
+    /// The same for the container's socket, if the agent is in one.
+    pub(super) open_requests: Option<Arc<Requests>>,
     /// A signal came before everything was up.
     pub(super) asked: bool,
     /// There is a task that runs hooks.
@@ -151,7 +155,7 @@ impl Parts {
     pub(super) fn start(
         settings: &Settings,
         store: Store,
-        (started, unasked): (EpochStart, Option<String>),
+        (started, unasked, note): (EpochStart, Option<String>, StartTold),
         changes: ChangeNotice,
     ) -> Self {
         let (agent_loop, loop_end) = mpsc::channel(LOOP_QUEUE);
@@ -230,8 +234,11 @@ impl Parts {
             .bare(can.bare)
             .talks(settings.agent.progress == Progress::Talk)
             .after(
-                started.session.clone().or_else(left),
-                settings.agent.directory.display().to_string(),
+                (
+                    started.session.clone().or_else(left),
+                    settings.agent.directory.display().to_string(),
+                ),
+                note,
             )
             .works_in(
                 settings.agent.directory.display().to_string(),
@@ -264,7 +271,10 @@ impl Parts {
             let _ = agent_loop.try_send(Incoming::Operator(Word::Pause));
         }
         let asked_to_end = CancellationToken::new();
-        let requests = Arc::new(requests(settings, &shared, (can, asked_to_end.clone())));
+        let requests =
+            |proof| Arc::new(requests(settings, &shared, (can, asked_to_end.clone()), proof));
+        let open_requests = settings.container.is_some().then(|| requests(Proof::Connection));
+        let requests = requests(Proof::Token);
         Self {
             store,
             agent: settings.agent.nick.clone(),
@@ -286,6 +296,7 @@ impl Parts {
             shut: CancellationToken::new(),
             asked_to_end,
             requests,
+            open_requests,
             asked: false,
             has_hooks: settings.hooks.is_some(),
         }
@@ -446,6 +457,7 @@ fn requests(
     settings: &Settings,
     shared: &Shared,
     (can, asked_to_end): (Capabilities, CancellationToken),
+    proof: Proof,
 ) -> Requests {
     Requests {
         me: Arc::new(read::identity(settings, shared.epoch)),
@@ -462,6 +474,7 @@ fn requests(
         model_owner: settings.backend.owner(),
         can,
         tokens: Tokens {
+            proof,
             agent: shared.token.clone(),
             owner_file: settings.paths.state.join(OWNER_TOKEN),
             run_id: read::run_id(settings, shared.store.installation_id(), shared.epoch),

@@ -79,7 +79,7 @@ pub(super) fn identity(settings: &Settings, epoch: Epoch) -> Identity {
 
 /// Returns the folder of the agent's notes (R2-12, C32).
 pub(super) fn notes(settings: &Settings) -> PathBuf {
-    settings.paths.agent_dir(settings.agent.nick.as_str()).join(notes::FOLDER)
+    settings.kept().join(notes::FOLDER)
 }
 
 /// The backend's own field that says whether it may shorten its context by itself (R2-07).

@@ -13,7 +13,7 @@ use tracing::{info, warn};
 
 use super::{
     Why,
-    parts::{AGENT_LOOP, BACKEND, CONTROL, HOOKS, LINK, Parts},
+    parts::{AGENT_LOOP, BACKEND, CONTROL, HOOKS, LINK, OPEN_CONTROL, Parts},
     tasks::Tasks,
 };
 use crate::{
@@ -56,6 +56,7 @@ impl Parts {
         // What the runner's shells said is answered by now; nobody else is to hear `ok`.
         self.shut.cancel();
         self.tasks.wait_for(CONTROL, SHUT_BUDGET).await;
+        self.tasks.wait_for(OPEN_CONTROL, SHUT_BUDGET).await;
         if ended.code == 0 {
             self.flush_outbox().await;
         }

@@ -7,14 +7,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests panic with what they saw")]
 
 mod colleagues;
+mod container;
 mod hazards;
 mod hooks;
 mod inbox;
 mod ipc;
 mod model;
+mod restarts;
 mod rig;
 mod silence;
 mod stories;
+mod wake;
 mod watchdog;
 mod watermark;
 mod words;

@@ -98,7 +98,10 @@ fn the_model_of_the_native_loop_is_changed() {
     ask(&mut ori, "five");
     assert!(last_model(&rig).contains("haiku"), "{}", last_model(&rig));
     assert_eq!(rig.query("SELECT session FROM agents"), session);
-    rig.sees("SELECT DISTINCT state || ' ' || attempt FROM messages", &["answered 1"]);
+    rig.sees(
+        "SELECT DISTINCT state || ' ' || attempt FROM messages WHERE origin <> 'system'",
+        &["answered 1"],
+    );
     assert_eq!(daemon.stop().code, 0);
 }
 

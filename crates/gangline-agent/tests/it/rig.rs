@@ -3,6 +3,7 @@
 //! Start at [`Rig::native`] or [`Rig::program`], then [`Rig::start`]. Everything that is waited for
 //! is a fact: a line in a room, a row, a response.
 
+mod container;
 mod daemon;
 mod hand_clock;
 mod ipc;
@@ -21,7 +22,7 @@ use std::{
 };
 
 use futures::future::join_all;
-use gangline_agent::{Causes, IrcSettings, Opened, Settings};
+use gangline_agent::{Causes, IrcSettings, Opened, Settings, container::Container};
 use gangline_config::{Config, PromptBy};
 use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, redact::Redacted};
 use gangline_hub::credentials;
@@ -63,6 +64,7 @@ const WIRE: &str = include_str!("rig/wire.sh");
 pub(crate) struct Rig {
     pub(crate) clock: Arc<HandClock>,
     config: String,
+    container: Option<Container>,
     paths: Paths,
     irc: SocketAddr,
     model: Option<Part<()>>,
@@ -124,7 +126,8 @@ impl Rig {
             work.display(),
             keys.trim_end().replace('\n', "\n    "),
         );
-        Self { clock: Arc::new(HandClock::new()), config, paths, irc, model, ircd, folder }
+        let (clock, container) = (Arc::new(HandClock::new()), None);
+        Self { clock, config, container, paths, irc, model, ircd, folder }
     }
 
     /// Starts a daemon and waits until it takes prompts, or is as ready as it gets.
@@ -196,7 +199,11 @@ impl Rig {
     fn settings(&self, nick: &str) -> Settings {
         let config: Config = gangline_config::parse(&self.config, "agents.yaml").unwrap();
         let everybody = config.agents.iter().map(|agent| agent.nick.clone()).collect();
-        let agent = config.agents.iter().find(|agent| agent.nick.as_str() == nick).unwrap().clone();
+        let mut agent =
+            config.agents.iter().find(|agent| agent.nick.as_str() == nick).unwrap().clone();
+        if let Some(state) = self.container.as_ref().and_then(Container::mounted) {
+            agent.directory = state.to_owned();
+        }
         let backend = agent.agent.as_ref().unwrap().as_str().to_owned();
         let found = Found::built_in(registry::built_in(&backend).unwrap());
         let password = credentials::load_or_make(&secret_file(&self.paths, nick)).unwrap();
@@ -211,6 +218,7 @@ impl Rig {
                 Some(PromptBy::Owners) => vec![agent.nick.clone()],
                 Some(PromptBy::Members) | None => Vec::new(),
             },
+            container: self.container.clone(),
             irc: IrcSettings {
                 server: Address::Own(self.paths.irc_socket()),
                 login: Some((nick.to_owned(), password)),

@@ -26,7 +26,8 @@ rules:
   - reply: [text: "what?"]
 "#;
 
-const STATES: &str = "SELECT state || ' ' || attempt FROM messages ORDER BY id";
+const STATES: &str = "SELECT state || ' ' || attempt FROM messages WHERE origin <> 'system' \
+                      ORDER BY id";
 const OUTCOMES: &str = "SELECT outcome FROM turns ORDER BY epoch, number";
 const OUTBOX: &str = "SELECT DISTINCT state FROM outbox";
 

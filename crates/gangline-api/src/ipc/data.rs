@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use gangline_core::{message::Tier, name::AgentName};
+use gangline_core::{id::MessageId, message::Tier, name::AgentName};
 use serde::{Deserialize, Serialize};
 
 /// Data of a command that has none: `{}`.
@@ -110,6 +110,15 @@ pub struct ModelData {
     pub model: Option<String>,
     /// The one that was chosen over the configuration's; `null` = none was.
     pub chosen: Option<String>,
+}
+
+/// Data of `wake` (R2-31).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WakeData {
+    /// The message that it became.
+    pub message: MessageId,
+    /// Whether it is one that this key made before.
+    pub duplicate: bool,
 }
 
 /// Data of `subscribe`.

@@ -55,6 +55,18 @@ impl Response {
     pub fn failed(id: Option<RequestId>, error: impl Into<String>) -> Self {
         Self { id, ok: false, data: None, error: Some(error.into()), warnings: Vec::new() }
     }
+
+    /// Writes the response to a request of [`super::Form::Cmd`] as one line, line end included:
+    /// `{"ok":true}` or `{"ok":false,"error":"…"}` (R2-31).
+    ///
+    /// # Errors
+    /// A value in it has no form in JSON.
+    pub fn encode_short(&self) -> Result<Vec<u8>, EncodeError> {
+        let short = Short { ok: self.ok, error: self.error.as_deref() };
+        let mut line = serde_json::to_vec(&short).map_err(EncodeError::Json)?;
+        line.push(b'\n');
+        Ok(line)
+    }
 }
 
 /// A word of the supervisor to the agent (R0-51).
@@ -65,6 +77,13 @@ pub struct Whisper {
     pub whisper_type: String,
     /// What it says.
     pub message: String,
+}
+
+#[derive(Serialize)]
+struct Short<'a> {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
 }
 
 #[derive(Serialize)]

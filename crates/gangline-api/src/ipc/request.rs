@@ -63,6 +63,8 @@ pub struct Request {
     pub token: Option<Token>,
     /// What is asked.
     pub command: Command,
+    /// How it is written.
+    pub form: Form,
 }
 
 /// A request that cannot be read, and the id to answer it with.
@@ -74,6 +76,17 @@ pub struct Refused {
     /// What is wrong; its text goes into the response.
     #[source]
     pub error: RequestError,
+    /// The form of the request, and so of the response.
+    pub form: Form,
+}
+
+/// The form of a request and of its response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// The command's name is in `type`, and the response is a [`super::Response`].
+    Typed,
+    /// S2's: the name is in `cmd`; the response is [`super::Response::encode_short`] (R2-31).
+    Cmd,
 }
 
 /// What `irc_send` does about a channel that nobody is in. The field `create`.
@@ -205,6 +218,16 @@ pub enum Command {
         /// The folder.
         path: PathBuf,
     },
+    /// `wake`: puts what a program tells into the agent's inbox, which may start a turn (R2-31); data
+    /// [`super::WakeData`]. Also read as S2 writes it: `{"cmd":"wake","from":"…","body":"…"}`.
+    Wake {
+        /// The program's name for itself.
+        from: String,
+        /// What it tells.
+        body: String,
+        /// Makes a repetition the same wake.
+        key: Option<String>,
+    },
     /// `subscribe`: sends events from now on; data [`super::SubscribeData`].
     Subscribe {
         /// The `seq` of the last event that is known; absent = from now on.
@@ -235,6 +258,7 @@ impl Command {
             Self::Interrupt => "interrupt",
             Self::Shutdown => "shutdown",
             Self::SetDirectory { .. } => "set_directory",
+            Self::Wake { .. } => "wake",
             Self::Subscribe { .. } => "subscribe",
         }
     }
@@ -281,6 +305,7 @@ impl Command {
             "interrupt" => Self::Interrupt,
             "shutdown" => Self::Shutdown,
             "set_directory" => Self::SetDirectory { path: fields.path()? },
+            "wake" => wake(fields)?,
             "subscribe" => Self::Subscribe { cursor: fields.text("cursor")? },
             "irc_threads" => return Err(RequestError::Threads),
             thread if thread.starts_with("irc_thread_") => return Err(RequestError::Threads),
@@ -320,14 +345,13 @@ impl Command {
                 map.serialize_entry("channel", channel)?;
                 topic.as_ref().map_or(Ok(()), |topic| map.serialize_entry("topic", topic))
             }
-            Self::Status { query } => {
-                if *query {
-                    map.serialize_entry("query", query)
-                } else {
-                    Ok(())
-                }
-            }
+            Self::Status { query: true } => map.serialize_entry("query", &true),
             Self::SetDirectory { path } => map.serialize_entry("path", path),
+            Self::Wake { from, body, key } => {
+                map.serialize_entry("from", from)?;
+                map.serialize_entry("body", body)?;
+                key.as_ref().map_or(Ok(()), |key| map.serialize_entry("key", key))
+            }
             Self::Model { choice: Some(ModelChoice::To(model)) } => {
                 map.serialize_entry("model", model.as_str())
             }
@@ -340,6 +364,7 @@ impl Command {
             Self::Channels
             | Self::Compact
             | Self::Clear
+            | Self::Status { query: false }
             | Self::Model { choice: None }
             | Self::Pause
             | Self::Resume
@@ -378,7 +403,7 @@ impl Request {
     /// # Errors
     /// [`Refused`]: what to answer, and with which id. The line is spent; the connection is not.
     pub fn decode(line: &[u8]) -> Result<Self, Refused> {
-        let nameless = |error| Refused { id: None, error };
+        let nameless = |error| Refused { id: None, error, form: Form::Typed };
         if line.trim_ascii_end().len() > LINE_MAX {
             return Err(nameless(RequestError::TooLong));
         }
@@ -386,16 +411,27 @@ impl Request {
             serde_json::from_slice(line).map_err(|_| nameless(RequestError::NotAnObject))?;
         let mut fields = Fields(object);
         let id = fields.take("id").map(RequestId::read).transpose().map_err(nameless)?;
-        match Self::decode_rest(fields) {
-            Ok((token, command)) => Ok(Self { id, token, command }),
-            Err(error) => Err(Refused { id, error }),
+        let has = |name: &str| fields.0.get(name).is_some_and(|value| !value.is_null());
+        let form = if has("cmd") && !has("type") { Form::Cmd } else { Form::Typed };
+        match Self::decode_rest(fields, form) {
+            Ok((token, command)) => Ok(Self { id, token, command, form }),
+            Err(error) => Err(Refused { id, error, form }),
         }
     }
 
-    fn decode_rest(mut fields: Fields) -> Result<(Option<Token>, Command), RequestError> {
-        let name = fields.text("type")?.unwrap_or_default();
+    fn decode_rest(
+        mut fields: Fields,
+        form: Form,
+    ) -> Result<(Option<Token>, Command), RequestError> {
+        let name = match form {
+            Form::Typed => fields.text("type")?.unwrap_or_default(),
+            Form::Cmd => fields.text("cmd")?.unwrap_or_default(),
+        };
         let token = fields.text("token")?.map(Token::new).transpose()?;
-        Ok((token, Command::decode(&name, fields)?))
+        match (form, name.as_str()) {
+            (Form::Typed, _) | (Form::Cmd, "wake") => Ok((token, Command::decode(&name, fields)?)),
+            (Form::Cmd, unknown) => Err(RequestError::UnknownType(shown(unknown))),
+        }
     }
 
     /// Writes the request as one line, line end included.
@@ -415,7 +451,11 @@ impl Request {
 impl Serialize for Request {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", self.command.name())?;
+        let name = match self.form {
+            Form::Typed => "type",
+            Form::Cmd => "cmd",
+        };
+        map.serialize_entry(name, self.command.name())?;
         if let Some(id) = &self.id {
             map.serialize_entry("id", id)?;
         }
@@ -434,6 +474,11 @@ fn lines(fields: &mut Fields) -> Result<Lines, RequestError> {
         (false, true) => Lines::Latest,
         (false, false) => Lines::Unread,
     })
+}
+
+fn wake(fields: &mut Fields) -> Result<Command, RequestError> {
+    let [from, body] = [fields.needed(&["from"])?, fields.needed(&["body"])?];
+    Ok(Command::Wake { from, body, key: fields.text("key")? })
 }
 
 fn choice(fields: &mut Fields) -> Result<Option<ModelChoice>, RequestError> {

@@ -3,11 +3,11 @@
 use gangline_api::{
     event::{EVENT_VERSION, EventRecord},
     ipc::{
-        ASK_SECONDS, ASK_SECONDS_MAX, AskData, ChannelsData, ChatLine, Command, EncodeError, Frame,
-        FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, Lines, ModelChoice, ModelData, NoData,
-        READ_LIMIT, READ_LIMIT_MAX, ReadData, Refused, Request, RequestError, RequestId, Response,
-        SetDirectoryData, SubscribeData, TOKEN_MAX, Token, TopicData, VERSION, Whisper, WhoData,
-        WhoUser, no_such_channel, not_joined,
+        ASK_SECONDS, ASK_SECONDS_MAX, AskData, ChannelsData, ChatLine, Command, EncodeError, Form,
+        Frame, FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, Lines, ModelChoice, ModelData,
+        NoData, READ_LIMIT, READ_LIMIT_MAX, ReadData, Refused, Request, RequestError, RequestId,
+        Response, SetDirectoryData, SubscribeData, TOKEN_MAX, Token, TopicData, VERSION, WakeData,
+        Whisper, WhoData, WhoUser, no_such_channel, not_joined,
     },
 };
 use gangline_core::id::MessageId;
@@ -23,7 +23,7 @@ fn id(text: &str) -> Option<RequestId> {
 }
 
 fn request(command: Command) -> Request {
-    Request { id: id("7"), token: None, command }
+    Request { id: id("7"), token: None, command, form: Form::Typed }
 }
 
 fn every_command() -> Vec<Command> {
@@ -69,6 +69,8 @@ fn every_command() -> Vec<Command> {
         Command::SetDirectory { path: "/srv/ada".into() },
         Command::Subscribe { cursor: None },
         Command::Subscribe { cursor: Some("42".into()) },
+        Command::Wake { from: "matrix".into(), body: "new dm from @alice".into(), key: None },
+        Command::Wake { from: "ci".into(), body: "red".into(), key: Some("build-7".into()) },
     ]
 }
 
@@ -87,10 +89,44 @@ fn every_request_has_its_golden_line_and_is_read_again() {
         golden.push_str(&text(line));
     }
     let token = Some(Token::new("s3cret").unwrap());
-    let signed = Request { id: None, token, command: Command::Pause };
+    let signed = Request { id: None, token, command: Command::Pause, form: Form::Typed };
     assert!(!format!("{signed:?}").contains("s3cret"), "{signed:?}");
     golden.push_str(&text(signed.encode().unwrap()));
     insta::assert_snapshot!(golden);
+}
+
+/// R2-31: S2's own line is read and answered in S2's form, whatever is wrong with it; a `type` beside
+/// `cmd` decides.
+#[test]
+fn a_wake_in_the_form_of_s2_is_read_and_answered_in_its_form() {
+    let line = br#"{"cmd":"wake","from":"matrix","body":"new dm from @alice"}"#;
+    let command =
+        Command::Wake { from: "matrix".into(), body: "new dm from @alice".into(), key: None };
+    let wake = Request { id: None, token: None, command, form: Form::Cmd };
+    assert_eq!(Request::decode(line).unwrap(), wake);
+    assert_eq!(wake.encode().unwrap().trim_ascii_end(), line);
+    let refused = |line: &str| {
+        let refused = Request::decode(line.as_bytes()).unwrap_err();
+        assert_eq!(refused.form, Form::Cmd, "{line}");
+        text(Response::failed(refused.id, refused.error.to_string()).encode_short().unwrap())
+    };
+    let cases = [
+        (r#"{"cmd":"wake","body":"x"}"#, "Missing 'from'"),
+        (r#"{"cmd":"wake","from":"x","body":" "}"#, "Missing 'body'"),
+        (r#"{"cmd":"wake","from":1,"body":"x"}"#, "'from' must be a string"),
+        (r#"{"cmd":"pause"}"#, "Unknown message type: 'pause'"),
+    ];
+    for (line, error) in cases {
+        assert_eq!(
+            refused(line),
+            format!("{{\"ok\":false,\"error\":{}}}\n", json!(error)),
+            "{line}"
+        );
+    }
+    let done = Response::done(id("7"), &NoData {}).unwrap();
+    assert_eq!(text(done.encode_short().unwrap()), "{\"ok\":true}\n");
+    let typed = Request::decode(br#"{"type":"pause","cmd":"wake"}"#).unwrap();
+    assert_eq!((typed.command, typed.form), (Command::Pause, Form::Typed));
 }
 
 /// R0-49, R0-54, C8, C34: lines as culture's clients write them, with Python's spaces or without.
@@ -207,7 +243,11 @@ fn what_cultures_clients_send_is_read() {
     for (line, command) in cases {
         let line = line.replace("ID", UUID) + "\r\n";
         let read = Request::decode(line.as_bytes());
-        assert_eq!(read, Ok(Request { id: id(UUID), token: None, command }), "{line}");
+        assert_eq!(
+            read,
+            Ok(Request { id: id(UUID), token: None, command, form: Form::Typed }),
+            "{line}"
+        );
     }
     assert_eq!(Request::decode(br#"{"type":"clear"}"#).unwrap().id, None);
     assert_eq!(Request::decode(br#"{"type":"clear","id":null}"#).unwrap().id, None);
@@ -288,7 +328,11 @@ fn what_is_wrong_with_a_request_is_told_in_cultures_words() {
         "{\"type\":\"clear\",}",
     ] {
         let error = RequestError::NotAnObject;
-        assert_eq!(Request::decode(line.as_bytes()), Err(Refused { id: None, error }), "{line:?}");
+        assert_eq!(
+            Request::decode(line.as_bytes()),
+            Err(Refused { id: None, error, form: Form::Typed }),
+            "{line:?}"
+        );
     }
 }
 
@@ -300,14 +344,14 @@ fn lines_ids_and_tokens_have_their_limits() {
     let room = LINE_MAX - line(0).len();
     assert!(Request::decode((line(room) + "\n").as_bytes()).is_ok());
     let refused = Request::decode((line(room + 1) + "\n").as_bytes()).unwrap_err();
-    assert_eq!(refused, Refused { id: None, error: RequestError::TooLong });
+    assert_eq!(refused, Refused { id: None, error: RequestError::TooLong, form: Form::Typed });
     let say = |length| Command::Send {
         channel: "#a".parse().unwrap(),
         message: "x".repeat(length),
         absent: IfAbsent::Send,
         in_reply_to: None,
     };
-    let ask = |length| Request { id: None, token: None, command: say(length) }.encode();
+    let ask = |length| Request { id: None, ..request(say(length)) }.encode();
     assert_eq!(ask(room).unwrap().len(), LINE_MAX + 1);
     assert!(matches!(ask(room + 1), Err(EncodeError::TooLong { bytes }) if bytes == LINE_MAX + 1));
 
@@ -315,11 +359,11 @@ fn lines_ids_and_tokens_have_their_limits() {
     let refused = Request::decode(format!(r#"{{"type":"clear","id":"{long}"}}"#).as_bytes());
     let wanted = "a string of at most 128 bytes, or a number";
     let error = RequestError::Field { field: "id", wanted };
-    assert_eq!(refused, Err(Refused { id: None, error }));
+    assert_eq!(refused, Err(Refused { id: None, error, form: Form::Typed }));
     for odd in ["true", "[7]", r#"{"x":7}"#] {
         let refused = Request::decode(format!(r#"{{"type":"clear","id":{odd}}}"#).as_bytes());
         let error = RequestError::Field { field: "id", wanted };
-        assert_eq!(refused, Err(Refused { id: None, error }), "{odd}");
+        assert_eq!(refused, Err(Refused { id: None, error, form: Form::Typed }), "{odd}");
     }
     assert!(RequestId::new("x".repeat(ID_MAX)).is_ok());
     assert!(Token::new("x".repeat(TOKEN_MAX)).is_ok());
@@ -327,7 +371,7 @@ fn lines_ids_and_tokens_have_their_limits() {
     let refused =
         Request::decode(format!(r#"{{"type":"clear","id":"7","token":"{long}"}}"#).as_bytes());
     let error = RequestError::Field { field: "token", wanted: "a string of at most 512 bytes" };
-    assert_eq!(refused, Err(Refused { id: id("7"), error }));
+    assert_eq!(refused, Err(Refused { id: id("7"), error, form: Form::Typed }));
 }
 
 /// R0-54: culture's daemon gives back any id as it came; a number stays one.
@@ -423,6 +467,7 @@ fn every_commands_data_has_its_golden_form() {
         told(SetDirectoryData { directory: "/srv/bob".into(), path: None, text: String::new() }),
         told(ModelData { model: Some("opus".into()), chosen: None }),
         told(SubscribeData { cursor: "42".into() }),
+        told(WakeData { message: MessageId(42), duplicate: false }),
     ];
     insta::assert_snapshot!(golden.concat());
     // A daemon of culture's tells less.

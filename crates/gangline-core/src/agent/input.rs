@@ -42,6 +42,20 @@ pub struct Queued {
     pub attempt: i64,
     /// Set if it is itself an answer.
     pub in_reply_to: Option<MessageId>,
+    /// Whether it needs a turn of its own.
+    pub needs: Needs,
+}
+
+/// Whether a message needs a turn of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Needs {
+    /// It starts a turn.
+    #[default]
+    Turn,
+    /// It is taken with the next message, and starts a turn if no other waits.
+    AnyTurn,
+    /// It is taken with the next message, and starts none.
+    Company,
 }
 
 /// What reaches the agent.

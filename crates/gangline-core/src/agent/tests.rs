@@ -14,6 +14,7 @@ use crate::{
 };
 
 mod busy;
+mod company;
 mod deaths;
 mod login;
 mod properties;
@@ -27,6 +28,7 @@ pub(super) fn queued(id: i64) -> Queued {
         origin: Origin::Mention,
         attempt: 0,
         in_reply_to: None,
+        needs: Needs::Turn,
     }
 }
 

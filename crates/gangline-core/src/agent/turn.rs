@@ -12,7 +12,7 @@ use crate::{
     time::Now,
 };
 
-use super::{ApprovalRequestId, Effect, Generation, Queued};
+use super::{ApprovalRequestId, Effect, Generation, Needs, Queued};
 
 /// Text that a turn keeps for its final words, in bytes.
 pub(super) const TEXT_MAX: usize = 256 * 1024;
@@ -82,6 +82,8 @@ pub(super) struct Turn {
     pub(super) not_taken: bool,
     pub(super) pending: BTreeSet<ApprovalRequestId>,
     messages: Vec<TurnMessage>,
+    /// Those of them that need no turn of their own.
+    company: Vec<(MessageId, Needs)>,
     actions: Vec<TurnAction>,
     text_bytes: usize,
     /// Messages that the agent has read and the queue does not hold yet.
@@ -105,6 +107,11 @@ impl Turn {
             again: Again::No,
             not_taken: false,
             pending: BTreeSet::new(),
+            company: messages
+                .iter()
+                .filter(|queued| queued.needs != Needs::Turn)
+                .map(|queued| (queued.id, queued.needs))
+                .collect(),
             messages: messages.into_iter().map(|queued| entry(queued, How::Woke, 0)).collect(),
             actions: Vec::new(),
             text_bytes: 0,
@@ -292,7 +299,9 @@ impl Turn {
 
     /// Takes back what was to be taken, for the queue.
     pub(super) fn into_queued(self) -> Vec<Queued> {
-        self.messages.into_iter().map(queued).collect()
+        let Self { messages, company, .. } = self;
+        let needs = |id| company.iter().find(|(known, _)| *known == id).map(|(_, needs)| *needs);
+        messages.into_iter().map(|it| queued(needs(it.id).unwrap_or_default(), it)).collect()
     }
 }
 
@@ -309,8 +318,9 @@ fn entry(queued: Queued, how: How, joined: usize) -> TurnMessage {
     }
 }
 
-fn queued(message: TurnMessage) -> Queued {
+fn queued(needs: Needs, message: TurnMessage) -> Queued {
     Queued {
+        needs,
         id: message.id,
         asker: message.asker,
         target: message.target,

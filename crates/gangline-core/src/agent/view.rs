@@ -101,7 +101,7 @@ impl Agent {
             turn: turn.map(|turn| turn.id),
             messages: turn.map_or_else(Vec::new, |turn| turn.message_ids()),
             approvals: turn.map_or(0, |turn| turn.pending.len()),
-            waiting: self.queue.len(),
+            waiting: self.in_line(),
             paused: self.paused,
             draining: self.draining != Draining::No,
             degraded: self.degraded,

@@ -17,6 +17,8 @@ pub enum Place<'a> {
     Direct,
     /// Not on IRC (command line, HTTP): the text as it is, on as many lines as it has.
     Plain,
+    /// Told by a program outside: `[gangline] a program woke you, from: matrix`, then its text.
+    Wake,
     /// Our own text, such as a question or its answer: what others said in it is escaped already.
     Ours,
 }
@@ -30,6 +32,8 @@ pub struct Frame<'a> {
     pub sender: &'a str,
     /// What was said.
     pub body: &'a str,
+    /// How many more messages wait in the inbox (R2-13).
+    pub pending: u64,
     /// How many lines of the place the agent has not read.
     pub unread: usize,
     /// The number of this attempt, from 1.
@@ -68,12 +72,16 @@ pub fn prompt_text(frame: &Frame<'_>) -> String {
     let mut text = match frame.place {
         Place::Channel(channel) => format!("[IRC @mention in {channel}] <{sender}> {body}"),
         Place::Direct => format!("[IRC DM] <{sender}> {body}"),
-        Place::Plain => {
-            let lines: Vec<String> = frame.body.lines().map(escape).collect();
-            lines.join("\n")
+        Place::Plain => lines(frame.body),
+        Place::Wake => {
+            format!("[gangline] a program woke you, from: {sender}\n{}", lines(frame.body))
         }
         Place::Ours => frame.body.to_owned(),
     };
+    if frame.pending > 0 {
+        let pending = frame.pending;
+        text.push_str(&format!("\n({pending} more pending — drain via `recv`)"));
+    }
     match frame.unread {
         0 => {}
         1 => text.push_str("\n[gangline] 1 unread line here"),
@@ -89,6 +97,11 @@ pub fn prompt_text(frame: &Frame<'_>) -> String {
         quote(&mut text, frame.already_sent);
     }
     text
+}
+
+fn lines(body: &str) -> String {
+    let lines: Vec<String> = body.lines().map(escape).collect();
+    lines.join("\n")
 }
 
 fn quote(text: &mut String, sent: &[SentLine]) {

@@ -55,7 +55,8 @@ fn what_is_refused_is_said_with_what_is_allowed() {
     let said = |label: &str| label.parse::<Label>().unwrap_err().to_string();
     assert_eq!(
         said("a\nb"),
-        r"the label has the character \u{a}, and may have letters a-z, digits and . _ - / : +"
+        "the label has the character U+000A, and may have letters a-z, digits and . _ - / : +"
     );
+    assert!(said("[gangline]").starts_with("the label has the character [, and"));
     assert_eq!(said(&"x".repeat(70)), "the label has 70 characters, and may have 64");
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use gangline_api::ipc::{
-    Command, EncodeError, FRAME_MAX, Frame, FrameError, Request, RequestId, Response, Token,
+    Command, EncodeError, FRAME_MAX, Form, Frame, FrameError, Request, RequestId, Response, Token,
     Whisper,
 };
 use gangline_os::{
@@ -100,7 +100,7 @@ impl Client {
     ) -> Result<Response, AskError> {
         let id = uuid::Uuid::new_v4().to_string();
         let id = RequestId::new(id).ok();
-        let request = Request { id: id.clone(), token, command };
+        let request = Request { id: id.clone(), token, command, form: Form::Typed };
         let line = request.encode()?;
         self.stream.set_write_timeout(Some(RESPONSE)).map_err(AskError::Lost)?;
         self.stream.write_all(&line).map_err(AskError::Lost)?;

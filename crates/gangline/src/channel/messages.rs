@@ -79,6 +79,7 @@ pub(super) fn text(verb: &str, command: &Command, response: &Response) -> Result
         | Command::Resume
         | Command::Interrupt
         | Command::Shutdown
+        | Command::Wake { .. }
         | Command::Subscribe { .. } => plain(verb.to_owned()),
     }
 }
@@ -155,6 +156,7 @@ pub(super) fn refused(
         | Command::Resume
         | Command::Interrupt
         | Command::Shutdown
+        | Command::Wake { .. }
         | Command::Subscribe { .. } => verb.to_owned(),
     };
     let failure = Failure::user(format!("{what} failed: {}", one_line(error)));

@@ -82,6 +82,7 @@ pub(super) fn can(command: &Command) -> bool {
         | Command::Interrupt
         | Command::Shutdown
         | Command::SetDirectory { .. }
+        | Command::Wake { .. }
         | Command::Subscribe { .. } => false,
     }
 }
@@ -164,6 +165,7 @@ async fn ask(link: &mut Link, command: &Command) -> Result<Response, OneShotErro
         | Command::Interrupt
         | Command::Shutdown
         | Command::SetDirectory { .. }
+        | Command::Wake { .. }
         | Command::Subscribe { .. } => {
             Ok(Response::failed(None, "only the agent's daemon knows this"))
         }

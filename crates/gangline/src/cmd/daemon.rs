@@ -6,8 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
-use gangline_config::{AgentConfig, PromptBy};
+use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings, container::Container};
+use gangline_config::{AgentConfig, Profile, PromptBy};
 use gangline_core::AgentName;
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
@@ -134,6 +134,7 @@ fn settings(
     secrets.extend(keys.map(|key| Secret::new(key.expose())));
     let owners_only = owners_only(loaded, &agent, &found);
     Ok(Settings {
+        container: (agent.profile == Profile::Container).then(Container::default),
         owners_only,
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,

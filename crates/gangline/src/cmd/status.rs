@@ -80,6 +80,8 @@ async fn print(store: &Store, agents: &[AgentStatus]) -> Result<(), Failure> {
             0 => Vec::new(),
             _ => store.pending(&agent.nick, UnixMicros(i64::MAX), QUEUE_MAX).await?,
         };
+        // Nobody waits for the news of a start, and it is not counted.
+        let waiting: Vec<_> = waiting.into_iter().filter(|row| !row.is_restart_note()).collect();
         texts.push(show::agents::whole(agent, now) + &show::agents::waiting(&waiting));
     }
     output::print(&texts.join("\n"))

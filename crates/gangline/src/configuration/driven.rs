@@ -6,9 +6,12 @@
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
-use gangline_agent::InsteadOf;
+use gangline_agent::{
+    InsteadOf,
+    container::{self, Container},
+};
 use gangline_config::{
-    AgentConfig, Process,
+    AgentConfig, Process, Profile,
     nearest::{nearest, slips},
 };
 use gangline_core::AgentName;
@@ -23,6 +26,9 @@ use crate::failure::Failure;
 
 #[cfg(test)]
 mod tests;
+
+/// The built-in backend that S2 knows.
+const CLAUDE: &str = "claude";
 
 /// The backends that were ordered by `--runtime`, by agent.
 pub(crate) type Ordered = BTreeMap<AgentName, String>;
@@ -93,11 +99,25 @@ fn for_backend(agent: &mut AgentConfig) -> Vec<String> {
     said.chain(std::mem::take(&mut agent.extra).into_keys()).collect()
 }
 
+/// Puts the agent into its container: it works in the folder that is mounted there, and a Claude Code
+/// has a model (R2-04, R2-12, C32, C39).
+fn contain(agent: &mut AgentConfig, found: &Found, container: &Container) {
+    if let Some(state) = container.mounted() {
+        agent.directory = state.to_owned();
+    }
+    if found.entry.name == CLAUDE {
+        agent.model.get_or_insert_with(|| container::MODEL.to_owned());
+    }
+}
+
 /// Adds what the backend's entry says of its model, and what it is told first in Gas Town; the
 /// agent's own wins.
 fn completed(mut agent: AgentConfig, found: &Found) -> AgentConfig {
     agent.base_url = agent.base_url.or_else(|| found.base_url.clone());
     agent.api_key_env = agent.api_key_env.or_else(|| found.api_key_env.clone());
+    if agent.profile == Profile::Container {
+        contain(&mut agent, found, &Container::default());
+    }
     if agent.initial_prompt.is_none() && role(&agent).is_some() {
         agent.initial_prompt = found.bootstrap().map(str::to_owned);
     }

@@ -107,7 +107,7 @@ fn an_agent_changes_its_backend_and_goes_back_to_its_own_session() {
     assert_eq!(session(&rig), of_claude);
     let asked = says(&rig, &mut ori, "fourth");
     assert!(asked.contains("exactly first") && !asked.contains("exactly second"), "{asked}");
-    assert!(asked.contains("your session continues") && asked.contains("sonnet"), "{asked}");
+    assert!(asked.contains("your session is intact") && asked.contains("sonnet"), "{asked}");
     assert_eq!(notices(&rig, "continues its own session"), 1);
     rig.put_away(hub);
 }
@@ -133,6 +133,6 @@ fn another_backend_in_the_configuration_begins_a_session_of_its_own() {
     restart(&yaml);
     eventually("its session", || (session(&rig) == of_claude).then_some(()));
     let asked = says(&rig, &mut ori, "third");
-    assert!(asked.contains("exactly first") && asked.contains("your session continues"), "{asked}");
+    assert!(asked.contains("exactly first") && asked.contains("your session is intact"), "{asked}");
     rig.put_away(hub);
 }

@@ -262,7 +262,8 @@ fn random_kills_lose_nothing_and_double_nothing() {
 /// Waits until nothing is open; else shows what is, and what its agents last said of themselves.
 fn settled(fire: &Fire, accepted: &[String]) {
     let open = "SELECT agent || ' m' || id || ' ' || state || ' attempt ' || attempt || ' ' || \
-                body FROM messages WHERE state IN ('accepted', 'in_turn', 'held')";
+                body FROM messages WHERE state IN ('accepted', 'in_turn', 'held') \
+                AND origin <> 'system'";
     let missing = || {
         let bodies: BTreeSet<String> = fire
             .query("SELECT body FROM messages")

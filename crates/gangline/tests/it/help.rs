@@ -35,6 +35,7 @@ fn the_help_lists_every_command() {
       logs         Show what an agent was asked and did, oldest first
       attach       Show an agent's turns as they happen
       prompt       Send a prompt to an agent from the command line
+      wake         Let a script or program tell an agent something, which may start a turn
       cancel       Cancel a waiting message
       trace        Show one message: its states, turns, sent lines and approvals
       channel      Send and read messages as an agent; the agents' skill uses it

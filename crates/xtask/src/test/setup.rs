@@ -34,6 +34,7 @@ const PROGRAMS: &[Program] = &[
     },
     Program { name: "ii", package: "ii", why: "a scripted IRC client for the embedded server" },
     Program { name: "tmux", package: "tmux", why: "a terminal for irssi and WeeChat" },
+    Program { name: "bwrap", package: "bubblewrap", why: "a container for one agent" },
     Program { name: "strace", package: "strace", why: "a witness of what reaches the disk when" },
     Program { name: "npm", package: "npm", why: "the way to the coding agents that are driven" },
 ];

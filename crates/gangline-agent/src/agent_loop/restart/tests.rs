@@ -5,7 +5,7 @@ const GOES_ON: &str = "\n[gangline] you were restarted; your session continues, 
 /// R2-14: a restart is told once, with whether the session is the same; the first start is none.
 #[test]
 fn a_restart_is_told_once() {
-    let mut restart = Restart::new(None, "/srv".to_owned());
+    let mut restart = Restart::new(None, "/srv".to_owned(), StartTold::ByLine);
     restart.ready("a");
     assert_eq!(restart.take_report(), None, "the first start");
     restart.ready("a");
@@ -22,7 +22,26 @@ fn a_restart_is_told_once() {
         "it never heard of the first"
     );
 
-    let mut restart = Restart::new(Some("a".to_owned()), "/srv".to_owned());
+    let mut restart = Restart::new(Some("a".to_owned()), "/srv".to_owned(), StartTold::ByLine);
     restart.ready("a");
     assert_eq!(restart.take_report().as_deref(), Some(GOES_ON), "a daemon's successor");
+}
+
+/// R2-14: what a message tells of the daemon's start is not told by a line too, unless it was wrong; the
+/// backend's own restarts are told as ever.
+#[test]
+fn a_start_is_not_told_twice() {
+    let by_message = |resumes| StartTold::ByMessage { needs: Needs::Company, resumes };
+    let told = |start, sessions: &[&str]| {
+        let mut restart = Restart::new(Some("a".to_owned()), "/srv".to_owned(), start);
+        sessions.iter().for_each(|session| restart.ready(session));
+        restart.take_report()
+    };
+    assert_eq!(told(by_message(true), &["a"]), None);
+    assert_eq!(told(by_message(false), &["b"]), None);
+    assert_eq!(told(StartTold::Never, &["a"]), None);
+    assert!(told(by_message(true), &["b"]).unwrap().contains("your session is new"));
+    for start in [by_message(true), StartTold::Never] {
+        assert_eq!(told(start, &["a", "a"]).as_deref(), Some(GOES_ON));
+    }
 }

@@ -125,7 +125,7 @@ fn what_was_gone_when_a_turn_was_recorded_makes_room_for_a_look() {
         assert!(rig.agent_loop.looks.is_settled());
         let (turn, looks) = (rig.turn(), !gone.is_empty());
         let attempts = if looks { vec![] } else { vec![(MessageId(1), 1)] };
-        rig.agent_loop.written(Reply::Taken { turn, attempts, gone });
+        rig.agent_loop.written(Reply::Taken { turn, attempts, gone, pending: 0 });
         assert_eq!(rig.agent_loop.looks.is_settled(), !looks);
     }
 }

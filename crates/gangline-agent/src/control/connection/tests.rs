@@ -29,7 +29,7 @@ use crate::{
     rooms::{Became, By, Rooms, RoomsCommand, Spoken, Unread},
     showing::Showing,
     speech::Speaker,
-    tokens::Tokens,
+    tokens::{Proof, Tokens},
     whereabouts::Whereabouts,
 };
 
@@ -124,6 +124,7 @@ impl Fixture {
             model_owner: String::new(),
             can: Capabilities::default(),
             tokens: Tokens {
+                proof: Proof::Token,
                 agent,
                 owner_file: folder.path().join("owner.token"),
                 run_id: RunId { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 },

@@ -23,7 +23,7 @@ impl Place {
     }
 
     fn bind(&self) -> Socket {
-        Socket::bind(&self.path(), &self.link()).unwrap()
+        Socket::bind(&self.path(), Some(&self.link())).unwrap()
     }
 }
 
@@ -66,7 +66,7 @@ async fn what_a_dead_daemon_left_is_replaced() {
 async fn a_socket_that_is_served_is_neither_taken_nor_removed() {
     let place = Place::new();
     let first = place.bind();
-    let error = Socket::bind(&place.path(), &place.link()).unwrap_err();
+    let error = Socket::bind(&place.path(), Some(&place.link())).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
     UnixStream::connect(place.path()).await.unwrap();
 
@@ -101,7 +101,7 @@ async fn what_belongs_to_somebody_else_is_left_alone() {
 
     fs::create_dir_all(place.path().parent().unwrap()).unwrap();
     fs::write(place.path(), "mine too").unwrap();
-    let error = Socket::bind(&place.path(), &place.link()).unwrap_err();
+    let error = Socket::bind(&place.path(), Some(&place.link())).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(fs::read_to_string(place.path()).unwrap(), "mine too");
 }

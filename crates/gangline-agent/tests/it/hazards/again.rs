@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::rig::{ADA, ROOM, Rig, SETTLE, said};
 
-const STATES: &str = "SELECT state || ' ' || attempt FROM messages";
+const STATES: &str = "SELECT state || ' ' || attempt FROM messages WHERE origin <> 'system'";
 const OUTCOMES: &str = "SELECT outcome FROM turns ORDER BY epoch, number";
 const GIVEN_AGAIN: &str = "you get this prompt again";
 

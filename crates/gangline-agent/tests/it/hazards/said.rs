@@ -18,7 +18,7 @@ rules:
     reply: [text: "I have kept quiet"]
   - reply: [text: "what?"]
 "##;
-const STATES: &str = "SELECT state FROM messages ORDER BY id";
+const STATES: &str = "SELECT state FROM messages WHERE origin <> 'system' ORDER BY id";
 const SENT: &str = "SELECT count(*) FROM outbox WHERE idem_key LIKE 't%'";
 
 /// Lets everybody but the daemon go on for a while: so many lines go to the chat server and back.

@@ -44,6 +44,8 @@ fn command() -> impl Strategy<Value = Command> {
             choice: model.map(|model| ModelChoice::To(model.parse().unwrap()))
         }),
         option::of(any::<String>()).prop_map(|cursor| Command::Subscribe { cursor }),
+        (words(), words(), option::of(any::<String>()))
+            .prop_map(|(from, body, key)| Command::Wake { from, body, key }),
         select(vec![
             Command::Channels,
             Command::Compact,
@@ -100,6 +102,7 @@ proptest! {
             id: id.map(|id| RequestId::new(id).unwrap()),
             token: token.map(|token| Token::new(token).unwrap()),
             command,
+            form: Form::Typed,
         };
         let line = request.encode().unwrap();
         let ends = line.iter().filter(|byte| **byte == b'\n').count();

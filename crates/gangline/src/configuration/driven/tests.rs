@@ -29,7 +29,7 @@ fn loaded(keys: &str) -> Loaded {
     Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() }
 }
 
-const CLAUDE: &str = "    agent: claude\n    command: [/opt/claude]\n    account_dir: /l\n    \
+const KEYS: &str = "    agent: claude\n    command: [/opt/claude]\n    account_dir: /l\n    \
                       model: opus\n    base_url: http://127.0.0.1:1\n    api_key_env: KEY\n    \
                       process: per_turn\n    background_tasks: true\n    thinking: high\n";
 
@@ -41,7 +41,7 @@ fn driven(keys: &str, runtime: &str) -> Driven {
 /// R3-17: nothing that is configured for one program reaches another.
 #[test]
 fn what_is_configured_for_one_program_is_left_out_with_another() {
-    let driven = driven(CLAUDE, "native");
+    let driven = driven(KEYS, "native");
     let mut bare = loaded("    agent: claude\n    thinking: high\n").config.agents.remove(0);
     bare.base_url = Some("http://127.0.0.1:9".to_owned());
     bare.api_key_env = Some("LOCAL_KEY".to_owned());
@@ -72,8 +72,8 @@ fn what_is_configured_for_one_program_is_left_out_with_another() {
 #[test]
 fn another_entry_for_the_same_program_takes_the_place_of_its_command_alone() {
     for (name, left_out) in [("beta", vec!["command"]), ("work", vec![])] {
-        let driven = driven(CLAUDE, name);
-        let mut same = loaded(CLAUDE).config.agents.remove(0);
+        let driven = driven(KEYS, name);
+        let mut same = loaded(KEYS).config.agents.remove(0);
         if name == "beta" {
             same.command = None;
         }
@@ -85,7 +85,7 @@ fn another_entry_for_the_same_program_takes_the_place_of_its_command_alone() {
 
 #[test]
 fn the_configured_name_is_no_other_backend() {
-    let loaded = loaded(CLAUDE);
+    let loaded = loaded(KEYS);
     let agent = &loaded.config.agents[0];
     for runtime in [None, Some("claude")] {
         let driven = loaded.driven(agent, runtime).unwrap();
@@ -117,9 +117,9 @@ fn what_cannot_run_in_its_place_is_refused_with_what_to_do() {
             assert!(failure.text().contains(part), "{part} in {}", failure.text());
         }
     };
-    check(CLAUDE, "nativ", 1, &["no backend `nativ`; there is: native,", "did you mean native?"]);
-    check(CLAUDE, "tmux", 1, &["with `tmux`", "needs the name of a program", "runtimes.json"]);
-    check(CLAUDE, "bare", 1, &["with `bare`", "needs a key", "api_key_env", "runtimes.json"]);
+    check(KEYS, "nativ", 1, &["no backend `nativ`; there is: native,", "did you mean native?"]);
+    check(KEYS, "tmux", 1, &["with `tmux`", "needs the name of a program", "runtimes.json"]);
+    check(KEYS, "bare", 1, &["with `bare`", "needs a key", "api_key_env", "runtimes.json"]);
     let near = "    agent: native\n    base_url: http://127.0.0.1:9\n";
     assert!(driven(near, "bare").can_run().is_ok(), "the same program, and its own address");
 }
@@ -156,4 +156,29 @@ fn a_command_is_looked_for_only_where_a_program_is_run() {
         let driven = loaded.driven(&loaded.config.agents[0], None).unwrap();
         assert_eq!(driven.missing(), missing, "{agent}");
     }
+}
+
+/// R2-04, R2-12, C30, C32, C39: in a container a Claude Code has S2's model, and every agent works in the
+/// folder that is mounted; what is configured for the model stands.
+#[test]
+fn a_container_gives_a_folder_and_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let mounted = Container { state: folder.path().into(), ..Container::default() };
+    let missing = Container { state: folder.path().join("gone"), ..Container::default() };
+    let contained = |keys: &str, container: &Container| {
+        let loaded = loaded(keys);
+        let Driven { mut agent, found, .. } =
+            loaded.driven(&loaded.config.agents[0], None).unwrap();
+        contain(&mut agent, &found, container);
+        (agent.directory, agent.model)
+    };
+    let state = folder.path().to_owned();
+    let haiku = Some("haiku".to_owned());
+    assert_eq!(contained("    agent: claude\n", &mounted), (state.clone(), haiku.clone()));
+    assert_eq!(contained("    agent: beta\n", &missing), ("/w".into(), haiku));
+    let opus = Some("opus".to_owned());
+    assert_eq!(contained("    model: opus\n    agent: claude\n", &mounted), (state.clone(), opus));
+    assert_eq!(contained("    agent: native\n", &mounted), (state, None));
+    let host = loaded("    agent: claude\n");
+    assert_eq!(host.driven(&host.config.agents[0], None).unwrap().agent.model, None);
 }

@@ -60,11 +60,11 @@ fn all_findings(table: &str) -> Vec<String> {
 }
 
 #[test]
-fn there_are_256_ids() {
+fn there_are_257_ids() {
     let all: Vec<_> = ids::all().collect();
-    assert_eq!(all.len(), 66 + 57 + 43 + 20 + 23 + 47);
+    assert_eq!(all.len(), 66 + 57 + 43 + 20 + 23 + 48);
     assert!(all.iter().all(|id| ids::looks_like_one(id)));
-    assert_eq!((all[0].as_str(), all[255].as_str()), ("R0-01", "C47"));
+    assert_eq!((all[0].as_str(), all[256].as_str()), ("R0-01", "C48"));
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn a_missing_a_doubled_and_an_unknown_row_are_named() {
     assert_eq!(findings(&text), ["C7 has no row"]);
     assert_eq!(findings(&format!("{}| C7 | x | open | |\n", table(&[]))), ["C7 has 2 rows"]);
     assert_eq!(
-        findings(&format!("{}| C48 | x | open | |\n", table(&[]))),
-        ["C48 is no requirement"]
+        findings(&format!("{}| C49 | x | open | |\n", table(&[]))),
+        ["C49 is no requirement"]
     );
     assert_eq!(findings("")[..1], ["R0-01 has no row"]);
 }

@@ -26,7 +26,8 @@ async fn the_socket_says_why_it_is_no_longer_served() {
     let fixture = Fixture::open().await;
     for (chunk, expect) in [(0, ControlEnd::Stopped), (CHUNK, ControlEnd::Cut(1))] {
         let path = fixture.folder.path().join("run/ada.sock");
-        let socket = Socket::bind(&path, &fixture.folder.path().join("culture/ada.sock")).unwrap();
+        let socket =
+            Socket::bind(&path, Some(&fixture.folder.path().join("culture/ada.sock"))).unwrap();
         let (stop, (_ticks, ticks)) = (CancellationToken::new(), watch::channel(0));
         let mut client =
             Client { stream: BufReader::new(UnixStream::connect(&path).await.unwrap()) };

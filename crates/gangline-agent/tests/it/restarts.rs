@@ -1,0 +1,96 @@
+//! What an agent is told of its daemon's start (R2-14).
+
+use serde_json::Value;
+
+use crate::rig::{ADA, ROOM, Rig};
+
+const SCRIPT: &str = r##"
+rules:
+  - when: {user: 'say exactly (\w+)'}
+    reply: [text: "$1"]
+  - when: {user: 'sleep'}
+    reply: [tool_use: {name: Bash, input: {command: "sleep 600"}}]
+  - when: {user: 'restarted'}
+    reply: [text: "I look at my notes"]
+  - reply: [text: "done"]
+"##;
+const NOTES: &str = "SELECT state FROM messages WHERE origin = 'system' ORDER BY id";
+
+fn given(rig: &Rig) -> String {
+    rig.requests().pop().unwrap_or(Value::Null)["messages"].to_string()
+}
+
+/// R2-14, C48: a restart costs no model call; the row waits and comes with the next message, once,
+/// however many restarts there were.
+#[test]
+fn a_start_is_told_with_the_next_message_and_costs_no_turn() {
+    let rig = Rig::native(SCRIPT, "");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada say exactly first");
+    ori.hears(ADA, ROOM, "first");
+    assert_eq!(daemon.stop().code, 0);
+    let daemon = rig.start();
+    assert_eq!(daemon.stop().code, 0);
+    let daemon = rig.start();
+    rig.sees(NOTES, &["cancelled", "accepted"]);
+    let status = daemon.dial().status();
+    assert_eq!((&status["pending"], rig.requests().len()), (&0.into(), 1), "{status}");
+    ori.say(ROOM, "@lab-ada say exactly second");
+    ori.hears(ADA, ROOM, "second");
+    rig.sees(NOTES, &["cancelled", "no_reply"]);
+    let notes = rig.state("notes").display().to_string();
+    let told = format!(
+        "say exactly second\\n[gangline] you were just (re)started; check {notes} for your notes; \
+         your session is intact, and your files are in "
+    );
+    let memory = given(&rig);
+    assert!(memory.contains(&told), "{told} in {memory}");
+    assert_eq!(memory.matches("you were").count(), 1, "told once: {memory}");
+    assert_eq!(rig.requests().len(), 2);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// R2-14: with `restart_note: wake` every start is a turn of its own, and posts nothing.
+#[test]
+fn a_start_wakes_where_that_is_wanted() {
+    let rig = Rig::native(SCRIPT, "restart_note: wake\n");
+    let daemon = rig.start();
+    rig.sees(NOTES, &["answered"]);
+    rig.was_asked(1);
+    assert!(given(&rig).contains("\"[gangline] you were just (re)started; "), "{}", given(&rig));
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// R2-14: with `restart_note: off` nothing is told.
+#[test]
+fn a_start_is_not_told_where_nobody_wants_it() {
+    let rig = Rig::native(SCRIPT, "restart_note: off\n");
+    for word in ["first", "second"] {
+        let daemon = rig.start();
+        let mut ori = rig.member("ori");
+        ori.say(ROOM, &format!("@lab-ada say exactly {word}"));
+        ori.hears(ADA, ROOM, word);
+        assert_eq!(daemon.stop().code, 0);
+    }
+    assert_eq!(rig.query(NOTES), [] as [String; 0]);
+}
+
+/// R2-14: a turn that was cut off is a reason to wake; the row comes with the message that goes back.
+#[test]
+fn a_start_after_a_turn_was_cut_off_is_told_at_once() {
+    let rig = Rig::native(SCRIPT, "permissions: bypass\n");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    rig.at_work(&mut ori, "@lab-ada sleep");
+    daemon.kill();
+    let daemon = rig.start();
+    rig.was_asked(2);
+    let memory = given(&rig);
+    assert!(
+        memory.contains("attempt 2") && memory.contains("you were just (re)started"),
+        "{memory}"
+    );
+    rig.sees(NOTES, &["in_turn"]);
+    daemon.kill();
+}
