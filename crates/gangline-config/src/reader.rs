@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::{
     Environment,
-    error::{Place, Problem, SHOWN_MAX, Secrecy, Warning, quote, shown},
+    error::{Place, Problem, Quoted, SHOWN_MAX, Secrecy, Warning, quote, shown},
     nearest::{nearest, slips},
     node::{Key, Node, Value, bare_channel},
 };
@@ -21,6 +21,8 @@ pub(super) struct Reader<'a> {
     text: &'a str,
     source_name: &'a str,
     pub(super) problems: Vec<Problem>,
+    /// Where the first faults of the text are, as far as it is read: these are shown.
+    first: Vec<Place>,
     pub(super) warnings: Vec<Warning>,
     /// Which backends there are, if somebody said so.
     pub(super) names: Option<&'a Names<'a>>,
@@ -67,6 +69,7 @@ impl<'a> Reader<'a> {
             text,
             source_name,
             problems: Vec::new(),
+            first: Vec::new(),
             warnings: Vec::new(),
             names: None,
             turns_per_cause: super::limits::turns_per_cause(),
@@ -79,11 +82,21 @@ impl<'a> Reader<'a> {
         self.text
     }
 
-    fn problem(&self, place: Place, message: String, help: Option<String>) -> Problem {
-        // Finding a line costs a walk through the text: not for thousands of faults.
-        let few = self.problems.len() < SHOWN_MAX && self.warnings.len() < SHOWN_MAX;
-        let quoted = if few { quote(self.text, place, Secrecy::Plain) } else { None };
+    fn problem(&mut self, place: Place, message: String, help: Option<String>) -> Problem {
+        let quoted = self.quoted(place, Secrecy::Plain);
         Problem { place: Some(place), message, quoted, help }
+    }
+
+    /// Quotes the line of a fault that may be shown: one of the first in the text, so far. Finding a line
+    /// costs a walk through the text: not for thousands of faults.
+    fn quoted(&mut self, place: Place, secret: Secrecy) -> Option<Quoted> {
+        let at = self.first.partition_point(|other| *other <= place);
+        if at >= SHOWN_MAX {
+            return None;
+        }
+        self.first.insert(at, place);
+        self.first.truncate(SHOWN_MAX);
+        quote(self.text, place, secret)
     }
 
     /// Records a fault.
@@ -105,13 +118,11 @@ impl<'a> Reader<'a> {
 
     /// Records a fault at a key whose value must not be shown.
     pub(super) fn secret_fault(&mut self, place: Place, message: &str, help: &str) {
+        let quoted = self.quoted(place, Secrecy::HideValue);
         self.problems.push(Problem {
             place: Some(place),
             message: message.to_owned(),
-            quoted: match self.problems.len() {
-                0..SHOWN_MAX => quote(self.text, place, Secrecy::HideValue),
-                _ => None,
-            },
+            quoted,
             help: Some(help.to_owned()),
         });
     }
@@ -131,7 +142,8 @@ impl<'a> Reader<'a> {
         if self.warnings.len() == SHOWN_MAX {
             return;
         }
-        let problem = self.problem(place, message.into(), help);
+        let quoted = quote(self.text, place, Secrecy::Plain);
+        let problem = Problem { place: Some(place), message: message.into(), quoted, help };
         self.warnings.push(Warning::new(self.source_name, problem));
     }
 

@@ -205,6 +205,19 @@ fn thousands_of_faults_are_counted_not_shown() {
     assert_eq!(error.unwrap_err().problems().len(), 18_000);
 }
 
+/// What is shown are the first faults of the text, in whatever order its sections are read; each has
+/// its line, whatever else is wrong.
+#[test]
+fn every_fault_that_is_shown_has_its_line() {
+    let agents: String =
+        (0..25).map(|n| format!("  - {{nick: oak-a{n}, colour: red}}\n")).collect();
+    let text = format!("agents:\n{agents}server: {{name: oak, a: 1, b: 2, c: 3}}\n");
+    let error = parse(&text, "agents.yaml").unwrap_err();
+    let (shown, hidden) = error.problems().split_at(20);
+    assert!(shown.iter().all(|problem| problem.quoted.is_some()), "{error}");
+    assert!(!hidden.is_empty() && error.to_string().contains("20 | "), "{error}");
+}
+
 #[test]
 fn deep_nesting_is_refused() {
     let deep = format!("a: {}{}", "[".repeat(50_000), "]".repeat(50_000));
