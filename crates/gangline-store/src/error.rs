@@ -17,7 +17,8 @@ pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
 pub enum OpenError {
     /// A newer Gangline wrote it.
     #[error(
-        "{path} has schema {found}, this program knows {known}; it needs gangline {min_binary} or newer"
+        "{path} has schema {found}, made by {maker}; this program knows schemas up to {known}: use that \
+         program, or a newer one"
     )]
     NewerSchema {
         /// The file.
@@ -26,8 +27,8 @@ pub enum OpenError {
         found: i64,
         /// The newest one that this program knows.
         known: i64,
-        /// The oldest program that can use it.
-        min_binary: String,
+        /// The program that brought it to this schema, as far as it is known.
+        maker: String,
     },
     /// The file is damaged.
     #[error("{path} is damaged and was not changed: move it away or restore a backup")]

@@ -2,6 +2,7 @@
 
 use std::{fs::File, os::unix::ffi::OsStrExt, path::Path};
 
+use gangline_core::shown;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{
@@ -15,8 +16,8 @@ use crate::error::OpenError;
 const APPLICATION_ID: i64 = 0x4741_4E47;
 /// The oldest SQLite without the corruption of a log shared by processes.
 const SQLITE_MIN: &str = "3.51.3";
-/// The oldest program that can use what the newest migration makes.
-const MIN_BINARY: &str = "0.1.0";
+/// The row of `meta` that names the program which made the newest schema.
+const MAKER: &str = "schema_made_by";
 /// Applied in order; the n-th makes schema n. Only added to, never edited.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001.sql"),
@@ -31,6 +32,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0010.sql"),
 ];
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Statements that a connection keeps prepared; there are fewer.
 const STATEMENTS: usize = 100;
 
@@ -204,11 +206,11 @@ fn check_owner(setup: &Setup, connection: &Connection) -> Result<i64, OpenError>
     }
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     if schema > known {
-        let min_binary = "SELECT value FROM meta WHERE key = 'min_binary'";
-        let min_binary = sql::one(connection, min_binary, [], sql::column);
-        let min_binary = min_binary.unwrap_or_else(|_| "(unknown)".to_owned());
+        let maker = "SELECT value FROM meta WHERE key = ?";
+        let maker = sql::one(connection, maker, [MAKER], sql::column::<String>);
+        let maker = maker.map_or_else(|_| "a newer gangline".to_owned(), |it| shown::label(&it));
         let path = setup.path.clone();
-        return Err(OpenError::NewerSchema { path, found: schema, known, min_binary });
+        return Err(OpenError::NewerSchema { path, found: schema, known, maker });
     }
     Ok(schema)
 }
@@ -235,16 +237,26 @@ fn migrate(connection: &Connection, schema: i64) -> rusqlite::Result<()> {
     for migration in &MIGRATIONS[done..] {
         connection.execute_batch(migration)?;
     }
-    let note = "INSERT INTO meta (key, value) VALUES ('min_binary', ?) \
+    let note = "INSERT INTO meta (key, value) VALUES (?, ?) \
                 ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    sql::run(connection, note, [MIN_BINARY])?;
+    let schema = MIGRATIONS.len();
+    sql::run(connection, note, [MAKER, &maker()])?;
+    // Programs before schema 10 show this one, as the oldest that can use the file.
+    sql::run(connection, note, ["min_binary", &format!("{VERSION} (schema {schema})")])?;
     let id = uuid::Uuid::new_v4().simple().to_string();
     let keep = "INSERT OR IGNORE INTO meta (key, value) VALUES ('installation_id', ?)";
     sql::run(connection, keep, [id])?;
-    let schema = MIGRATIONS.len();
     connection.execute_batch(&format!(
         "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {schema}"
     ))
+}
+
+/// Returns which program this is, for somebody who has several.
+fn maker() -> String {
+    match std::env::current_exe() {
+        Ok(path) => format!("{} (version {VERSION})", path.display()),
+        Err(_) => format!("gangline {VERSION}"),
+    }
 }
 
 /// Makes the names of new files durable.

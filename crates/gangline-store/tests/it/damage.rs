@@ -81,14 +81,21 @@ async fn a_look_changes_nothing() {
 async fn a_store_of_a_newer_program_is_refused_and_kept() {
     let fixture = made().await;
     let connection = foreign(&fixture.path());
-    connection.execute_batch("UPDATE meta SET value = '9.9.9' WHERE key = 'min_binary'").unwrap();
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     connection.close().unwrap();
     let error = refused(&fixture).await;
-    let OpenError::NewerSchema { found: 99, known: 10, min_binary, .. } = error else {
-        panic!("{error}");
-    };
-    assert_eq!(min_binary, "9.9.9");
+    assert!(matches!(error, OpenError::NewerSchema { found: 99, known: 10, .. }), "{error:?}");
+    let this = std::env::current_exe().unwrap().display().to_string();
+    let text = error.to_string();
+    for part in ["has schema 99, made by ", &this, "knows schemas up to 10", "use that program"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // One that does not say who made it.
+    let connection = foreign(&fixture.path());
+    connection.execute_batch("DELETE FROM meta WHERE key = 'schema_made_by'").unwrap();
+    connection.close().unwrap();
+    let text = refused(&fixture).await.to_string();
+    assert!(text.contains("made by a newer gangline; this"), "{text}");
 }
 
 /// Takes away what schema 10 has brought.

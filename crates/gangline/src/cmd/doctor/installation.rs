@@ -215,7 +215,7 @@ pub(super) async fn store(paths: &Paths) -> Check {
 
 fn store_remedy(error: &OpenError) -> &'static str {
     match error {
-        OpenError::NewerSchema { .. } => "install that version of Gangline, or a newer one",
+        OpenError::NewerSchema { .. } => "use the program that it names, or a newer one",
         OpenError::Corrupt { .. } | OpenError::NotADatabase { .. } => {
             "run `gangline down`, move the file away with its `-wal` and `-shm`, then restore a \
              backup or start without one"
