@@ -227,11 +227,17 @@ async fn a_store_outlives_twenty_kills_in_the_middle_of_its_writes() {
 #[tokio::test]
 async fn a_process_killed_with_the_write_lock_does_not_block_others() {
     let fixture = Fixture::new();
-    let store =
-        Store::open_tuned(options(&fixture.path()), hasty(std::time::Duration::from_millis(300)))
-            .await
-            .unwrap();
-    store.accept(keyed(&ada(), "before")).await.unwrap();
+    // What takes long on a loaded machine is done without haste.
+    let first = fixture.open().await;
+    first.accept(keyed(&ada(), "before")).await.unwrap();
+    first.close().await.unwrap();
+    let short = std::time::Duration::from_millis(300);
+    let store = loop {
+        match Store::open_tuned(options(&fixture.path()), hasty(short)).await {
+            Err(gangline_store::OpenError::Busy { .. }) => {}
+            other => break other.unwrap(),
+        }
+    };
     let mut other = Other::start(&fixture.path(), "hold", "");
     assert_eq!(other.said().await.as_deref(), Some("held"));
     let busy = store.accept(keyed(&ada(), "busy")).await;
