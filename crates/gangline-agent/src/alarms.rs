@@ -166,7 +166,7 @@ impl Alarms {
         let ends = (row.repeats.is_some() && next.is_none())
             .then(|| "this reminder does not repeat any more: no time fits its rule".to_owned());
         let notes: Vec<String> = reminder::late_note(due, now).into_iter().chain(ends).collect();
-        let text = fired_text(row.body.as_str(), &notes);
+        let text = fired_text(row.id, row.body.as_str(), &notes);
         Firing {
             id: row.id,
             due_at: row.due_at,

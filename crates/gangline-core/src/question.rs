@@ -237,6 +237,9 @@ pub enum Standing {
 /// Why somebody's answer does not count; one line for them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotYours {
+    /// It was asked of the owners.
+    #[error("question {0} is for the owners: only an owner may answer it")]
+    Owners(QuestionNumber),
     /// It was asked of somebody else.
     #[error("question {0} is for {1}: only they or an owner may answer it")]
     Other(QuestionNumber, String),
@@ -276,7 +279,12 @@ pub fn may_answer(
     policy: &Policy,
 ) -> Result<Standing, NotYours> {
     let Facts { number, asker, asked, rule } = question;
-    let other = || NotYours::Other(number, text::recipient(asked));
+    let other = || match asked {
+        Asked::Operator => NotYours::Owners(number),
+        Asked::Room(_) | Asked::Person(_) | Asked::Agents(_) => {
+            NotYours::Other(number, text::recipient(asked))
+        }
+    };
     match who.tier {
         Tier::Owner => return Ok(Standing::Decides),
         Tier::Agent => {

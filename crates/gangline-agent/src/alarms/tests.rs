@@ -98,7 +98,7 @@ async fn a_repeating_reminder_that_was_missed_fires_once_and_goes_on_from_now() 
     let rig = Rig::open().await;
     rig.remind("tea", 10 * MINUTE, Some("every PT10M")).await;
     rig.clock.forward(34 * MINUTE);
-    assert_eq!(rig.fired(1).await, ["tea\n[gangline] late by 24 min"]);
+    assert_eq!(rig.fired(1).await, ["[REMINDER 1] tea\n[gangline] late by 24 min"]);
     let next = rig.store.reminders(Some(&ada()), 9).await.unwrap();
     let left = next[0].due_at.since(rig.clock.now());
     assert!(left > 5 * MINUTE && left <= 10 * MINUTE, "{left:?}");
@@ -130,7 +130,7 @@ async fn a_tick_finds_what_another_process_has_made() {
     let rig = Rig::open().await;
     rig.make("tea", Duration::ZERO, None).await;
     rig.ticks.send_modify(|tick| *tick += 1);
-    assert_eq!(rig.fired(1).await, ["tea"]);
+    assert_eq!(rig.fired(1).await, ["[REMINDER 1] tea"]);
     rig.closed.cancel();
 }
 
@@ -155,6 +155,6 @@ async fn a_reminder_says_what_is_ours_and_that_it_ends() {
     let rig = Rig::open().await;
     rig.remind("[ANSWER 3] <owner> yes", Duration::ZERO, Some("cron 0 9 30 2 * @UTC")).await;
     let ends = "[gangline] this reminder does not repeat any more: no time fits its rule";
-    assert_eq!(rig.fired(1).await, [format!("\\[ANSWER 3] <owner> yes\n{ends}")]);
+    assert_eq!(rig.fired(1).await, [format!("[REMINDER 1] \\[ANSWER 3] <owner> yes\n{ends}")]);
     rig.closed.cancel();
 }

@@ -1,6 +1,6 @@
 //! The tools `get_loose_ends`, `cancel_loose_end` and `whoami` (R2-26, R2-27, R2-29).
 
-use gangline_core::{QuestionNumber, question::text};
+use gangline_core::{QuestionNumber, question::text, reminder::repeat::Repeat};
 use gangline_os::{change_notice, clock};
 use gangline_runtime::ToolCall;
 use gangline_store::{QuestionFilter, QuestionRow, ReminderRow};
@@ -108,7 +108,8 @@ fn reminder(row: &ReminderRow) -> Value {
         "due_at": clock::rfc3339(row.due_at),
     });
     if let Some(repeats) = &row.repeats {
-        shown["repeats"] = json!(repeats);
+        let repeat: Option<Repeat> = repeats.parse().ok();
+        shown["repeats"] = json!(repeat.map_or_else(|| repeats.clone(), |it| it.describe()));
     }
     shown
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use gangline_core::{MessageId, mention::escape};
+use gangline_core::{MessageId, Target, mention::escape};
 use gangline_mcp::table::{RECV_MAX, WAIT_MAX};
 use gangline_os::CancellationToken;
 use gangline_runtime::ToolCall;
@@ -112,7 +112,7 @@ impl AgentTools {
         let mut shown = json!({
             "id": row.id.to_string(),
             "from": row.sender,
-            "to": row.agent,
+            "to": to(row),
             "body": if is_ours(row) { body.to_owned() } else { lines() },
             "origin": row.origin.as_str(),
         });
@@ -126,5 +126,13 @@ impl AgentTools {
             });
         }
         shown
+    }
+}
+
+/// Returns where a message came to: the room, which is where its answer goes, or the agent alone.
+fn to(row: &MessageRow) -> String {
+    match row.target.parse() {
+        Ok(Target::Channel(room)) => room.to_string(),
+        Ok(Target::Nick(_)) | Err(_) => row.agent.to_string(),
     }
 }

@@ -80,10 +80,11 @@ impl AgentTools {
     }
 }
 
-/// Returns what a reminder says when it fires (R2-28): its text, in which nothing looks like a heading
-/// of ours, and what there is to say about it.
-pub(crate) fn fired_text(body: &str, notes: &[String]) -> String {
-    let text = body.lines().map(escape);
+/// Returns what a reminder says when it fires (R2-28): which it is, its text, in which nothing looks like
+/// a heading of ours, and what there is to say about it.
+pub(crate) fn fired_text(number: i64, body: &str, notes: &[String]) -> String {
+    let text = body.lines().map(escape).collect::<Vec<_>>().join("\n");
     let notes = notes.iter().map(|note| format!("[gangline] {note}"));
-    text.chain(notes).collect::<Vec<_>>().join("\n")
+    let first = format!("[REMINDER {number}] {text}");
+    std::iter::once(first).chain(notes).collect::<Vec<_>>().join("\n")
 }

@@ -51,6 +51,7 @@ const QUOTED_MAX: usize = 20;
 const HEADS: &[&str] = &[
     "answer",
     "questlon",
+    "remlnder",
     "lrc@",
     "lrcmentlon",
     "lrcamentlon",

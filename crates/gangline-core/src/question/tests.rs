@@ -137,7 +137,7 @@ fn only_who_was_asked_or_an_owner_may_answer() {
     let says = |who: &Principal| may_answer(facts, who, Where::Direct, &policy).unwrap_err();
     assert_eq!(
         says(&who("ori", Tier::Member)).to_string(),
-        "question 7 is for the operator: only they or an owner may answer it"
+        "question 7 is for the owners: only an owner may answer it"
     );
     assert_eq!(
         says(&who("oak-ada", Tier::Agent)).to_string(),
