@@ -8,7 +8,7 @@ use std::{pin::Pin, time::Duration};
 
 use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, recovery::SentLine};
 use gangline_os::clock::{SharedClock, Sleep};
-use gangline_store::{MessageRow, Store};
+use gangline_store::{Made, MessageRow, OutboxRow, Store};
 use tracing::warn;
 
 use crate::bus::Ruled;
@@ -147,15 +147,18 @@ async fn decided(deps: &LookDeps) -> Vec<Decided> {
     decided.collect()
 }
 
-/// Returns what earlier turns of this message sent by tool: the agent must not say it again.
+/// Returns what earlier turns of this message sent by tool, letters, questions and reminders too: the
+/// agent must not do it again.
 async fn said(store: &Store, row: &MessageRow) -> Vec<SentLine> {
-    let trace = store.trace(row.id).await.ok().flatten();
-    let lines = trace.map(|trace| trace.outbox).unwrap_or_default();
-    lines
-        .into_iter()
-        .filter(|line| line.idem_key.turn().is_some())
-        .map(|line| SentLine { to: line.target, text: line.body.as_str().to_owned() })
-        .collect()
+    let Some(trace) = store.trace(row.id).await.ok().flatten() else { return Vec::new() };
+    let lines = trace.outbox.into_iter().filter(|line| line.idem_key.turn().is_some());
+    let line = |line: OutboxRow| SentLine { to: line.target, text: line.body.to_string() };
+    let made = |made: Made| {
+        let to = if made.to.is_empty() { String::new() } else { format!(" to {}", made.to) };
+        let (kind, number) = made.what.split_once(' ').unwrap_or((&made.what, ""));
+        SentLine { to: kind.to_owned(), text: format!("{number}{to}: {}", made.body) }
+    };
+    lines.map(line).chain(trace.made.into_iter().map(made)).collect()
 }
 
 #[cfg(test)]

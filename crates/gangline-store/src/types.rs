@@ -36,6 +36,6 @@ pub use questions::{
 };
 pub use reminders::{Firing, NewReminder, ReminderRow, ReminderState};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};
-pub use trace::Trace;
+pub use trace::{Made, Trace};
 pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
 pub use wakes::NewWake;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use gangline_core::{MessageId, MessageState, outcome::OutcomeWord};
 use gangline_os::clock::UnixMicros;
-use gangline_store::{ApprovalRow, OutboxRow, OutboxState, Trace, TurnRow};
+use gangline_store::{ApprovalRow, Made, OutboxRow, OutboxState, Trace, TurnRow};
 use jiff::tz::TimeZone;
 
 use super::{
@@ -108,6 +108,7 @@ fn steps(trace: &Trace) -> Vec<Step> {
         }
     }
     steps.extend(trace.approvals.iter().flat_map(approval));
+    steps.extend(trace.made.iter().map(made));
     steps.extend(trace.outbox.iter().flat_map(|row| line(row, trace.message.id)));
     steps.extend(trace.turns.iter().filter_map(|turn| ended(trace, turn)));
     steps.extend(settled(trace));
@@ -158,6 +159,11 @@ fn approval(row: &ApprovalRow) -> Vec<Step> {
         steps.push(step(at, name, format!("{}{by}{note}", row.state)));
     }
     steps
+}
+
+fn made(row: &Made) -> Step {
+    let to = if row.to.is_empty() { String::new() } else { format!("to {}: ", row.to) };
+    step(row.at, row.what.as_str(), format!("{to}{}", events::short(row.body.as_str())))
 }
 
 /// One line that was sent: when it was committed, and its delivery.

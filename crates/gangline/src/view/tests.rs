@@ -11,8 +11,8 @@ use gangline_core::{
 };
 use gangline_os::{clock::UnixMicros, lock::Holder};
 use gangline_store::{
-    AgentRow, ApprovalRow, Event, LineKind, MessageRow, OutboxId, OutboxRow, OutboxState, Trace,
-    TurnRow,
+    AgentRow, ApprovalRow, Event, LineKind, Made, MessageRow, OutboxId, OutboxRow, OutboxState,
+    Trace, TurnRow,
 };
 
 use super::{Around, Facts, event, status, trace};
@@ -182,6 +182,12 @@ pub(crate) fn life() -> Trace {
             outcome: Some(OutcomeWord::Completed.into()),
         }],
         outbox: vec![line()],
+        made: vec![Made {
+            what: "question 7".into(),
+            to: "the operator".into(),
+            body: text("merge?"),
+            at: at(6),
+        }],
         approvals: vec![decided],
         events: vec![
             happened(1, "turn_started", TAKEN),

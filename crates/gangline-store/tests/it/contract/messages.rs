@@ -1,8 +1,10 @@
 //! Messages and cursors.
 
-use gangline_core::{MessageId, MessageState, Origin};
+use gangline_core::{MessageId, MessageState, Origin, SendKey, question::Asked};
 use gangline_os::clock::UnixMicros;
-use gangline_store::{Cancel, CursorMove, MessageFilter, NewMessage, Released, StoreError};
+use gangline_store::{
+    AskedBy, Cancel, CursorMove, MessageFilter, NewMessage, NewQuestion, Released, StoreError,
+};
 
 use crate::support::*;
 
@@ -194,9 +196,24 @@ pub(crate) async fn a_trace_shows_the_whole_life(fixture: &Fixture) {
     (said.turn, said.in_reply_to) = (Some(turn), Some(id));
     store.send(said).await.unwrap();
     store.send(send(&ada(), "elsewhere", &["aside"])).await.unwrap();
+    let call = SendKey::of_call(Some(turn), "call").to_string();
+    store.send_letter(letter(&ada(), &call)).await.unwrap();
+    let request = format!("{turn}/call");
+    let asked = Asked::Agents(vec![bob()]);
+    let question = NewQuestion { asked, turn: Some(turn), ..question(&ada(), &request) };
+    store.ask(question, |_| AskedBy::default()).await.unwrap();
+    store.remind(reminder(&ada(), &request, 10)).await.unwrap();
+    // Those of another turn, whose name begins the same, and of another agent.
+    let later = format!("{turn}1/call");
+    store.remind(reminder(&ada(), &later, 10)).await.unwrap();
+    store.remind(reminder(&bob(), &request, 10)).await.unwrap();
     let trace = store.trace(id).await.unwrap().unwrap();
     assert_eq!(trace.message.id, id);
     assert_eq!((trace.turns.len(), trace.outbox.len(), trace.approvals.len()), (1, 1, 1));
+    let mut made: Vec<String> =
+        trace.made.iter().map(|it| format!("{} {}", it.what, it.to)).collect();
+    made.sort();
+    assert_eq!(made, ["letter 1 the operator", "question 2 spark-bob", "reminder 1 "]);
     assert_eq!(trace.events[0].kind, "turn_started");
     let quiet = store.trace(other).await.unwrap().unwrap();
     assert!(quiet.turns.is_empty() && quiet.outbox.is_empty() && quiet.events.is_empty());
