@@ -19,7 +19,7 @@ use gangline_core::{
 };
 use gangline_store::Store;
 
-use crate::status::{Around, Known};
+use crate::status::{self, Around, Known};
 
 #[cfg(test)]
 mod tests;
@@ -55,7 +55,8 @@ impl Showing {
             Err(_) => self.view.waiting as u64,
         };
         let held = store.held(agent).await.unwrap_or_default();
-        Around { approvals, pending, held, ..Around::default() }
+        let questions = status::questions(store, agent).await.unwrap_or_default();
+        Around { approvals, questions, pending, held, ..Around::default() }
     }
 
     /// Returns the whole status.

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use gangline_api::status::{
     AgentStatus, RunningTool, Seen, Situation, State, StatusNote, Task, WaitingFor,
 };
-use gangline_core::{AgentName, Epoch, agent::AgentPhase, name::ChannelName, word::Stored};
+use gangline_core::{
+    AgentName, Epoch, agent::AgentPhase, name::ChannelName, question::text, word::Stored,
+};
 use gangline_os::clock::rfc3339;
-use gangline_store::{ApprovalRow, Held, Store, StoreError};
+use gangline_store::{ApprovalRow, Held, QuestionFilter, QuestionRow, Store, StoreError};
 
 /// What is known of an agent at one moment.
 #[derive(Debug)]
@@ -44,6 +46,8 @@ pub struct Known {
 pub struct Around {
     /// The open approvals.
     pub approvals: Vec<ApprovalRow>,
+    /// The open questions that it asked people.
+    pub questions: Vec<QuestionRow>,
     /// Messages accepted and not yet in a turn.
     pub pending: u64,
     /// What is held, by cause.
@@ -62,6 +66,7 @@ impl Around {
     pub async fn read(store: &Store, agent: &AgentName) -> Result<Self, StoreError> {
         Ok(Self {
             approvals: store.approvals(Some(agent), true).await?,
+            questions: questions(store, agent).await?,
             pending: store.waiting(agent).await?,
             held: store.held(agent).await?,
             ..Self::default()
@@ -95,6 +100,7 @@ impl Known {
             task: note.task,
             pending: around.pending,
             waiting_for: waiting_for
+                .chain(around.questions.iter().map(question))
                 .chain(login.map(|hint| WaitingFor::Login { hint }))
                 .chain(note.parked.map(|why| WaitingFor::Resume { why }))
                 .chain(around.held.into_iter().map(release))
@@ -126,6 +132,7 @@ impl Known {
             task: note.task.as_ref().or(self.works_on.as_ref()),
             tool: self.tool.as_ref(),
             approval: self.around.approvals.first().map(|row| (row.number, row.tool.as_str())),
+            question: self.around.questions.first().map(|row| row.number),
             login: note.needs_login.as_deref(),
             parked: note.parked.as_deref(),
             waiting: self.around.pending,
@@ -146,6 +153,30 @@ fn approval(row: &ApprovalRow) -> WaitingFor {
         tool: row.tool.clone(),
         summary: row.summary.to_string(),
         asked_at: rfc3339(row.opened_at),
+    }
+}
+
+/// Returns the open questions that an agent asked people, the oldest first.
+///
+/// # Errors
+/// The database cannot be read.
+pub(crate) async fn questions(
+    store: &Store,
+    agent: &AgentName,
+) -> Result<Vec<QuestionRow>, StoreError> {
+    let asker = Some(agent.clone());
+    let mut rows =
+        store.questions(QuestionFilter { asker, ..QuestionFilter::default() }, 0).await?;
+    rows.retain(|row| row.asked.agents().is_empty());
+    rows.reverse();
+    Ok(rows)
+}
+
+fn question(row: &QuestionRow) -> WaitingFor {
+    WaitingFor::Question {
+        number: row.number,
+        question: text::one_line(row.body.as_str()),
+        asked_at: rfc3339(row.asked_at),
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use gangline_core::{
     agent::AgentPhase,
-    id::{ApprovalNumber, Epoch, MessageId},
+    id::{ApprovalNumber, Epoch, MessageId, QuestionNumber},
     name::{AgentName, ChannelName},
     word::Stored,
 };
@@ -266,6 +266,15 @@ pub enum WaitingFor {
         tool: String,
         /// What it would do, in one line.
         summary: String,
+        /// When it was asked.
+        asked_at: String,
+    },
+    /// An answer to a question that it asked people.
+    Question {
+        /// The number by which it is answered.
+        number: QuestionNumber,
+        /// What it asked, in one line.
+        question: String,
         /// When it was asked.
         asked_at: String,
     },

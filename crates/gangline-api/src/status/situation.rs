@@ -1,7 +1,10 @@
 //! One sentence for people that says what an agent does, the same on every surface. Start at
 //! [`Situation::describe`].
 
-use gangline_core::{id::ApprovalNumber, shown};
+use gangline_core::{
+    id::{ApprovalNumber, QuestionNumber},
+    shown,
+};
 
 use super::{RunningTool, State, Task};
 
@@ -27,6 +30,8 @@ pub struct Situation<'a> {
     pub tool: Option<&'a RunningTool>,
     /// The first approval that waits, and its tool.
     pub approval: Option<(ApprovalNumber, &'a str)>,
+    /// The first question to people that waits.
+    pub question: Option<QuestionNumber>,
     /// What somebody has to do so that the backend has a login.
     pub login: Option<&'a str>,
     /// Why it is parked, if that is known.
@@ -79,7 +84,10 @@ impl Situation<'_> {
             State::Idle if self.rate_limited && self.waiting > 0 => {
                 "waits because of the model's rate limit; it will try again".to_owned()
             }
-            State::Idle => "waits to be asked".to_owned(),
+            State::Idle => match self.question {
+                Some(number) => format!("waits for an answer to question {number}"),
+                None => "waits to be asked".to_owned(),
+            },
             State::NeedsLogin => match self.login {
                 Some(hint) => format!("waits for a login: {}", cut(hint, HINT_MAX)),
                 None => "waits for a login".to_owned(),

@@ -1,7 +1,7 @@
 use super::{Activity, DESCRIPTION_MAX, RunningTool, Seen, Situation, State, Task, cut};
 use gangline_core::{
     agent::AgentPhase,
-    id::{ApprovalNumber, MessageId},
+    id::{ApprovalNumber, MessageId, QuestionNumber},
 };
 
 /// C28, R0-52, R2-40, R4-20: each surface's word for each state.
@@ -77,6 +77,7 @@ fn situation(state: State) -> Situation<'static> {
         task: None,
         tool: None,
         approval: None,
+        question: None,
         login: None,
         parked: None,
         waiting: 0,
@@ -84,6 +85,12 @@ fn situation(state: State) -> Situation<'static> {
         rate_limited: false,
         degraded: false,
     }
+}
+
+#[test]
+fn an_idle_agent_says_which_question_waits() {
+    let asks = Situation { question: Some(QuestionNumber(7)), ..situation(State::Idle) };
+    assert_eq!(asks.describe(), "waits for an answer to question 7");
 }
 
 /// R0-52: what it works on, for whom, since when; or what it waits for.
@@ -161,6 +168,7 @@ fn a_description_is_one_short_line_whatever_it_quotes() {
             task: Some(&endless),
             tool: Some(&endless_tool),
             approval: Some((ApprovalNumber(i64::MAX), &long)),
+            question: None,
             login: Some(&long),
             parked: Some(&long),
             waiting: u64::MAX,

@@ -139,6 +139,14 @@ fn waits(agent: &AgentStatus, waiting: &WaitingFor, now: UnixMicros) -> String {
                 age(since)
             )
         }
+        WaitingFor::Question { number, question, asked_at } => {
+            let since = parse_rfc3339(asked_at).map_or(Duration::ZERO, |at| now.since(at));
+            format!(
+                "question {number}: {}; asked {} ago; `gangline answer {number} TEXT` answers it",
+                one_line(question),
+                age(since)
+            )
+        }
         WaitingFor::Login { hint } => format!("a login: {}", one_line(hint)),
         WaitingFor::Resume { why } => {
             // A daemon that is gone is started, and hears no word.

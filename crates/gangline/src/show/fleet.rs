@@ -193,6 +193,7 @@ fn waiting_for(agent: &AgentListing) -> Cell {
         WaitingFor::Approval { number, tool, .. } => {
             format!("approval {number} ({})", one_line(tool))
         }
+        WaitingFor::Question { number, .. } => format!("answer {number}"),
         WaitingFor::Login { .. } => "login".to_owned(),
         WaitingFor::Resume { .. } => "resume".to_owned(),
         WaitingFor::Release { cause, messages, .. } => format!("release {cause} ({messages} held)"),

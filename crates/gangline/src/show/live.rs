@@ -39,6 +39,10 @@ pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
                 let asked = format!("approval {number}: {}: {}", one_line(tool), lines(summary));
                 format!("{}\n{}\n", indented(&asked, 2), indented(&how(&agent.nick, *number), 2))
             }
+            WaitingFor::Question { number, question, .. } => format!(
+                "  question {number}: {}\n  `gangline answer {number} TEXT` answers it\n",
+                one_line(question)
+            ),
             WaitingFor::Login { hint } => format!("  a login: {}\n", one_line(hint)),
             WaitingFor::Resume { why } => format!("  `resume`: {}\n", one_line(why)),
             WaitingFor::Release { .. } => {
