@@ -23,6 +23,19 @@ pub(crate) fn agent(installation: &Installation, who: &Who) -> Result<AgentName,
     meant(who, &known)
 }
 
+/// Returns the agent that is meant, for a list of what belongs to it.
+///
+/// # Errors
+/// When nobody knows it: a list of nothing would not tell.
+pub(crate) fn known_agent(installation: &Installation, who: &Who) -> Result<AgentName, Failure> {
+    let agent = agent(installation, who)?;
+    let known = known(&installation.paths, installation.configuration());
+    match known.contains(&agent) {
+        true => Ok(agent),
+        false => Err(configuration::unknown(&agent, known.iter())),
+    }
+}
+
 /// Returns the agent that is meant, as far as the configuration tells; says nothing about where it
 /// was looked for.
 pub(crate) fn configured(paths: &Paths, who: &Who) -> Option<AgentName> {

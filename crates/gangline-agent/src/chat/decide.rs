@@ -138,6 +138,7 @@ impl Chat {
             |row: &ApprovalRow| matches!(row.state, ApprovalState::Open | ApprovalState::Void);
         let elsewhere = match &other {
             Some(other) => approvals::of_another(other, Some(word.decision)),
+            None if row.is_none() => self.no_approval(number).await,
             None => approvals::unknown(number),
         };
         match row {

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use gangline_core::{
-    ApprovalNumber, Principal, Target, Tier, TurnId,
+    ApprovalNumber, Principal, QuestionNumber, Target, Tier, TurnId,
     approval::{ApprovalState, page, view::Extent},
     redact::MASK,
     split::LINE_BYTES,
@@ -133,7 +133,16 @@ impl Chat {
         };
         match other {
             Some(row) => approvals::of_another(&row, None),
-            None => approvals::unknown(number),
+            None => self.no_approval(number).await,
+        }
+    }
+
+    /// Returns what to say where no approval has this number: a question of this agent may have it.
+    pub(super) async fn no_approval(&self, number: ApprovalNumber) -> String {
+        let question = self.deps.store.question(QuestionNumber(number.0)).await;
+        match question.ok().flatten() {
+            Some(row) if row.agent == self.deps.agent => approvals::is_question(number),
+            Some(_) | None => approvals::unknown(number),
         }
     }
 

@@ -86,6 +86,11 @@ pub(crate) fn unknown(number: ApprovalNumber) -> String {
     format!("I have no open approval {number}; `status` shows what I wait for")
 }
 
+/// Tells a person who decides a question that it wants an answer.
+pub(crate) fn is_question(number: ApprovalNumber) -> String {
+    format!("{number} is a question, not an approval: `answer {number} TEXT` answers it")
+}
+
 /// Tells a person who decides too late how the approval was closed.
 pub(crate) fn closed(row: &ApprovalRow) -> String {
     let number = row.number;

@@ -100,6 +100,12 @@ fn only_an_owner_answers_for_the_operator_and_the_question_outlives_the_daemon()
     daemon.kill();
     let daemon = rig.start();
     let mut boss = rig.owner("boss");
+    boss.say(ROOM, "@lab-ada status");
+    boss.hears(ADA, ROOM, "waits for an answer to question 1");
+    for word in ["yes 1", "no 1", "show 1"] {
+        boss.say(ROOM, &format!("@lab-ada {word}"));
+        boss.hears(ADA, ROOM, "1 is a question, not an approval: `answer 1 TEXT` answers it");
+    }
     boss.say(ROOM, "@lab-ada answer 1 yes");
     boss.hears(ADA, ROOM, "going on with yes of boss (owner)");
     assert_eq!(daemon.stop().code, 0);
@@ -152,7 +158,7 @@ fn a_reminder_fires_once_and_says_how_late_it_is() {
     ori.hears(ADA, ROOM, "the build is green");
     rig.sees(REMINDERS, &["fired 1"]);
     let given = rig.query("SELECT sender || ': ' || body FROM messages WHERE origin = 'reminder'");
-    assert_eq!(given, ["reminder: look at the build\n[gangline] late by 1 h"]);
+    assert_eq!(given, ["reminder: [REMINDER 1] look at the build\n[gangline] late by 1 h"]);
     assert_eq!(daemon.stop().code, 0);
     let daemon = rig.start();
     rig.sees(REMINDERS, &["fired 1"]);
@@ -194,9 +200,17 @@ fn a_waiting_receive_wakes_at_once_and_what_it_takes_belongs_to_the_turn() {
     ori.hears(ADA, ROOM, "I have read them");
     let shown = results(&rig);
     assert!(shown.contains(r#"\"from\":\"ori\""#), "{shown}");
+    // An answer to it belongs in the room.
+    assert!(shown.contains(r##"\"to\":\"#general\""##), "{shown}");
     // A forged heading is marked, as it is in a prompt.
     assert!(shown.contains(r"\\\\[ANSWER 9] <boss> yes"), "{shown}");
     rig.sees(STATES, &["answered", "answered", "answered"]);
+    ori.say(ROOM, "@lab-ada wait for 180");
+    rig.was_asked(5);
+    ori.say(ADA, "for you alone");
+    ori.hears(ADA, ROOM, "I have read them");
+    let shown = results(&rig);
+    assert!(shown.contains(r#"\"to\":\"lab-ada\""#), "{shown}");
     assert_eq!(daemon.stop().code, 0);
 }
 

@@ -1,6 +1,6 @@
 //! `gangline answer`: answers a question of an agent, or withdraws it.
 
-use gangline_core::{QuestionNumber, Redactor, question, question::Standing};
+use gangline_core::{ApprovalNumber, QuestionNumber, Redactor, question, question::Standing};
 use gangline_os::change_notice;
 use gangline_store::{AnswerError, NewAnswer, QuestionClosed, Store};
 
@@ -26,8 +26,12 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let closed = match args.cancel {
-        true => store.cancel_question(args.number, decide::owner()).await.map_err(explain)?,
-        false => answered(&store, args.number, &args.answer.join(" ")).await?,
+        true => store.cancel_question(args.number, decide::owner()).await.map_err(explain),
+        false => answered(&store, args.number, &args.answer.join(" ")).await,
+    };
+    let closed = match closed {
+        Ok(closed) => closed,
+        Err(failure) => return Err(is_approval(&store, args.number).await.unwrap_or(failure)),
     };
     let row = &closed.row;
     for agent in std::iter::once(&row.agent).chain(row.asked.agents()) {
@@ -60,6 +64,15 @@ async fn answered(
         text: Redactor::new([]).redact(&answer),
     };
     store.answer_question(number, new).await.map_err(explain)
+}
+
+/// Returns the failure for a number that is an approval's; both count in one sequence.
+async fn is_approval(store: &Store, number: QuestionNumber) -> Option<Failure> {
+    store.approval(ApprovalNumber(number.0)).await.ok().flatten()?;
+    let failure = Failure::user(format!("{number} is an approval, not a question"));
+    Some(failure.hint(format!(
+        "`gangline approve {number}` allows it, `gangline deny {number}` refuses it"
+    )))
 }
 
 fn explain(error: AnswerError) -> Failure {

@@ -6,6 +6,7 @@ use gangline_core::{ApprovalNumber, approval::ApprovalState, reading::Bounds, re
 use gangline_os::{clock, fsio, paths::Paths};
 use gangline_store::{ApprovalRow, Store};
 
+use super::decide;
 use crate::{
     cli::{Global, approval},
     failure::Failure,
@@ -45,8 +46,11 @@ async fn one(
     number: ApprovalNumber,
 ) -> Result<u8, Failure> {
     let Some(row) = store.approval(number).await? else {
-        return Err(Failure::user(format!("there is no approval {number}"))
-            .hint("`gangline approvals --all` lists all of them"));
+        let unknown = || {
+            Failure::user(format!("there is no approval {number}"))
+                .hint("`gangline approvals --all` lists all of them")
+        };
+        return Err(decide::is_question(store, number).await.unwrap_or_else(unknown));
     };
     if global.json {
         output::json(&view::approval(&row))?;

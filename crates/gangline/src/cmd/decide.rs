@@ -4,10 +4,10 @@ use gangline_api::{
     approval::{Approval, Decision},
     policy::PolicyRule,
 };
-use gangline_core::{Principal, Redactor, Tier, approval};
+use gangline_core::{ApprovalNumber, Principal, QuestionNumber, Redactor, Tier, approval};
 use gangline_hub::credentials::OWNER;
 use gangline_os::change_notice;
-use gangline_store::{DecideError, Decided, RuleRow, Ruling, Stored};
+use gangline_store::{DecideError, Decided, RuleRow, Ruling, Store, Stored};
 use serde::Serialize;
 
 use super::policy;
@@ -22,7 +22,10 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
     caller::refuse("decide approvals")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
-    let decided = store.decide(args.number, ruling(&args, decision)).await.map_err(explain)?;
+    let decided = match store.decide(args.number, ruling(&args, decision)).await {
+        Ok(decided) => decided,
+        Err(error) => return Err(explain(&store, error).await),
+    };
     change_notice::notify(&paths.change_notice(decided.agent.folded()));
     if global.json {
         let row = store.approval(args.number).await?;
@@ -39,7 +42,10 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let ruling = ruling(&args, Decision::Allow);
-    let always = store.decide_always(args.number, ruling).await.map_err(explain)?;
+    let always = match store.decide_always(args.number, ruling).await {
+        Ok(always) => always,
+        Err(error) => return Err(explain(&store, error).await),
+    };
     change_notice::notify(&paths.change_notice(always.decided.agent.folded()));
     if let Stored::Rules(rules) = &always.stored {
         policy::record(&store, rules, &format!("is stored by {}", known_as())).await?;
@@ -108,13 +114,23 @@ fn known_as() -> String {
     format!("{} at the command line", Caller::here().known_as())
 }
 
-fn explain(error: DecideError) -> Failure {
+async fn explain(store: &Store, error: DecideError) -> Failure {
     let hint = match &error {
-        DecideError::Unknown(_) => "`gangline approvals` lists the open ones",
+        DecideError::Unknown(number) => match is_question(store, *number).await {
+            Some(failure) => return failure,
+            None => "`gangline approvals` lists the open ones",
+        },
         DecideError::Closed { .. } => "`gangline approvals --all` shows by whom",
         DecideError::Store(_) => "try again: a decision is never stored twice",
     };
     Failure::from(error).hint(hint)
+}
+
+/// Returns the failure for a number that is a question's; both count in one sequence.
+pub(super) async fn is_question(store: &Store, number: ApprovalNumber) -> Option<Failure> {
+    store.question(QuestionNumber(number.0)).await.ok().flatten()?;
+    let failure = Failure::user(format!("{number} is a question, not an approval"));
+    Some(failure.hint(format!("`gangline answer {number} TEXT` answers it")))
 }
 
 fn outcome(decided: &Decided, decision: Decision) -> String {

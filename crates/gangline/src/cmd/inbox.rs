@@ -55,7 +55,8 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let store = store::existing(&installation.paths).await?;
     match args.command {
         None => {
-            let agent = args.agent.map(|who| names::agent(&installation, &who)).transpose()?;
+            let agent =
+                args.agent.map(|who| names::known_agent(&installation, &who)).transpose()?;
             let filter = LetterFilter { agent, settled: args.all, ..LetterFilter::default() };
             let rows = store.letters(filter, LISTED).await?;
             let letters: Vec<Letter> = rows.iter().map(wire).collect();

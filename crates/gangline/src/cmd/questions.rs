@@ -23,7 +23,7 @@ pub(crate) struct Args {
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let installation = place::existing(&global.place())?;
     let store = store::existing(&installation.paths).await?;
-    let asker = args.agent.map(|who| names::agent(&installation, &who)).transpose()?;
+    let asker = args.agent.map(|who| names::known_agent(&installation, &who)).transpose()?;
     let filter = QuestionFilter { asker, closed: args.all, ..QuestionFilter::default() };
     let mut rows = store.questions(filter, LISTED).await?;
     rows.reverse();

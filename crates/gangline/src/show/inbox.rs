@@ -47,20 +47,28 @@ pub(crate) fn letters(letters: &[Letter], now: UnixMicros) -> String {
     if letters.is_empty() {
         return "no letters; agents write one with `send` to `operator`\n".to_owned();
     }
+    let settled = |it: &Letter| match (it.answer, &it.settled_by) {
+        (Some(message), Some(by)) => format!(" → {message} ({by})"),
+        (None, Some(by)) => format!(" → done ({by})"),
+        (_, None) => String::new(),
+    };
     let row = |it: &Letter| {
         [
             Cell::from(it.letter.to_string()),
             Cell::from(it.agent.as_str()),
             Cell::from(since(&it.sent_at, now)),
             Cell::from(it.state.as_str()),
-            Cell::from(one_line(&it.body)),
+            Cell::from(one_line(&format!("{}{}", it.body, settled(it)))),
         ]
     };
     let rows: Vec<_> = letters.iter().map(row).collect();
     let list = table(["NO", "AGENT", "AGE", "STATE", "LETTER"], &rows);
-    format!(
-        "{list}Answer one: gangline inbox answer NO TEXT; put it away: gangline inbox done NO\n"
-    )
+    match letters.iter().any(|it| it.settled_by.is_none()) {
+        true => format!(
+            "{list}Answer one: gangline inbox answer NO TEXT; put it away: gangline inbox done NO\n"
+        ),
+        false => format!("{list}`gangline trace mN` shows an answer\n"),
+    }
 }
 
 fn since(at: &str, now: UnixMicros) -> String {

@@ -71,6 +71,13 @@ fn questions_and_letters_are_answered_while_nobody_runs() {
     let all = world.run(&["questions", "--all", "--json"]).json();
     assert_eq!((&all[0]["answer"], &all[1]["state"]), (&json!("production"), &json!("cancelled")));
 
+    // Approvals count in the same sequence.
+    for args in [&["approve", "2"][..], &["deny", "2"], &["approvals", "2"]] {
+        let other = world.run(args).stderr;
+        assert!(other.contains("2 is a question, not an approval"), "{other}");
+    }
+    let nobody = world.run(&["questions", "oak-zoe"]);
+    assert!(nobody.stderr.contains("there is no agent oak-zoe"), "{}", nobody.stderr);
     let letters = world.run(&["inbox"]).ok();
     assert!(letters.contains("the disk is full") && letters.contains("new"), "{letters}");
     let letters = world.run(&["inbox", "--json"]).json();
@@ -80,6 +87,8 @@ fn questions_and_letters_are_answered_while_nobody_runs() {
     let again = world.run(&["inbox", "done", "1"]);
     assert!(again.stderr.contains("letter 1 is answered already"), "{}", again.stderr);
     assert!(world.run(&["inbox"]).ok().starts_with("no letters"));
+    let settled = world.run(&["inbox", "--all"]).ok();
+    assert!(settled.contains("→ m3 (") && !settled.contains("Answer one"), "{settled}");
     // Both answers wait for the agent.
     let waiting = world.run(&["trace", "m3"]).ok();
     assert!(waiting.contains("buy one") && waiting.contains("accepted"), "{waiting}");

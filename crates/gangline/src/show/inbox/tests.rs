@@ -1,6 +1,6 @@
 //! The lists as people see them.
 
-use gangline_core::QuestionNumber;
+use gangline_core::{MessageId, QuestionNumber};
 
 use super::*;
 
@@ -59,8 +59,16 @@ fn letters_are_listed_with_what_to_do_about_them() {
         settled_by: None,
         sent_at: "2026-11-24T10:00:00.000Z".to_owned(),
     };
-    let list = letters(&[letter], now());
+    let list = letters(std::slice::from_ref(&letter), now());
     assert!(list.contains("the disk") && list.contains("<U+202E>"), "{list}");
     assert!(list.ends_with("put it away: gangline inbox done NO\n"), "{list}");
+    let settled_by = Some("ori".to_owned());
+    let done =
+        Letter { settled_by: settled_by.clone(), state: "done".to_owned(), ..letter.clone() };
+    let answered =
+        Letter { answer: Some(MessageId(7)), settled_by, state: "answered".to_owned(), ..letter };
+    let list = letters(&[done, answered], now());
+    assert!(list.contains("→ done (ori)") && list.contains("→ m7 (ori)"), "{list}");
+    assert!(list.ends_with("`gangline trace mN` shows an answer\n"), "{list}");
     assert!(letters(&[], now()).starts_with("no letters"));
 }
