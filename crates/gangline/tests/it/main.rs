@@ -49,6 +49,8 @@ mod skills;
 mod standin;
 mod state;
 mod tmux;
+mod together;
+mod tools;
 mod trust;
 mod wake;
 mod watchdog;
