@@ -4,7 +4,8 @@
 //! [seconds]`. With `--json` nothing is printed but one line with the cycles a second of every
 //! round. Each process makes cycles of two commits (accept a message, cancel it), as fast as it can. The bare loop makes the
 //! same statements over one connection with the same lock and the same sync, and nothing else; for
-//! one process with 50 producers it puts 50 statements into each commit.
+//! one process with 50 producers it puts 50 statements into each commit. Each store holds open
+//! questions and waiting reminders, and one more run asks and answers questions.
 //! All run in turn (A B A B), so that they share the machine's mood.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement prints and may panic")]
@@ -16,14 +17,20 @@ use std::{
     time::Duration,
 };
 
-use gangline_core::{AgentName, MessageState, Origin, Principal, Tier, redact::Redacted};
+use gangline_core::{
+    AgentName, MessageState, Origin, Principal, Tier,
+    question::{self, AnswerRule, Choose, OnTimeout, Standing},
+    redact::Redacted,
+};
 use gangline_os::{
     clock::{self, SharedClock},
     lines::{Line, LineReader},
     process::{self, Group, Output, Spawn, Stdin},
     task::TaskGroup,
 };
-use gangline_store::{NewMessage, OpenOptions as StoreOptions, Store};
+use gangline_store::{
+    AskedBy, NewAnswer, NewMessage, NewQuestion, OpenOptions as StoreOptions, Store,
+};
 use rusqlite::{Connection, params};
 
 fn main() {
@@ -100,6 +107,7 @@ async fn measure(asked: &Asked) {
         println!("|---|---|---|---|---|---|");
     }
     let (mut many, mut one, mut alone) = (Rates::default(), Rates::default(), Vec::new());
+    let mut asking = Vec::new();
     for round in 1..=asked.rounds {
         let run = async |how: &str, count: usize, label: &str| {
             let name = format!("{count} × {label}, {round}");
@@ -110,6 +118,7 @@ async fn measure(asked: &Asked) {
         alone.push(run("bare", 1, "bare loop").await);
         one.anchor.push(run("grouped", 1, "bare loop, 50 in a commit").await);
         one.subject.push(run("producers", 1, "store, 50 producers").await);
+        asking.push(run("asking", 1, "store, 50 agents that ask").await);
     }
     let (p50, p99) = anchor(folder.path());
     match form {
@@ -119,7 +128,7 @@ async fn measure(asked: &Asked) {
             println!("fdatasync of one appended page, p50 / p99: {p50} / {p99} µs");
         }
         Form::Json => println!(
-            "{{\"one\":{},\"many\":{},\"alone\":{alone:?},\"fdatasync\":[{p50},{p99}]}}",
+            "{{\"one\":{},\"many\":{},\"alone\":{alone:?},\"asking\":{asking:?},\"fdatasync\":[{p50},{p99}]}}",
             one.json(),
             many.json()
         ),
@@ -136,6 +145,7 @@ async fn run(
     let path = store.path().join("gangline.db");
     let store = Store::open(StoreOptions { path: path.clone(), clock: clock::system() });
     let store = store.await.unwrap();
+    fill(&path, count);
     let mut children = Vec::new();
     for n in 0..count {
         let mut child = process::spawn(Spawn {
@@ -167,6 +177,29 @@ async fn run(
     }
     store.close().await.unwrap();
     report((form, name), &scores, seconds)
+}
+
+/// As many questions and reminders as each agent may have open.
+const OPEN: i64 = 100;
+
+/// Puts open questions and waiting reminders into a store, those of 50 agents at least.
+fn fill(path: &Path, agents: usize) {
+    let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(Duration::from_secs(5)).unwrap();
+    let numbers = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < ?2) ";
+    let questions = "INSERT INTO questions (installation_id, agent, epoch, target, body, state, \
+                     asked_at, expires_at, hops) SELECT 'bench', ?1, 1, 'operator', 'merge?', 'open', \
+                     1, 4102444800000000, 0 FROM n";
+    let reminders = "INSERT INTO reminders (installation_id, agent, principal, tier, target, body, \
+                     due_at, state, created_at) SELECT 'bench', ?1, 'bench', 'agent', '', 'tea', \
+                     4102444800000000, 'waiting', 1 FROM n";
+    for agent in 0..agents.max(50) {
+        // Others than those that ask here, who have their own limit.
+        let agent = format!("bench-f{agent}");
+        for insert in [questions, reminders] {
+            connection.execute(&format!("{numbers}{insert}"), params![agent, OPEN]).unwrap();
+        }
+    }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "counts of a short run")]
@@ -212,8 +245,13 @@ async fn child(how: &str, path: &Path, seconds: u64, tag: &str) {
     let micros = match how {
         "bare" => bare(path, tag, (&clock, length), Batch::One),
         "grouped" => bare(path, tag, (&clock, length), Batch::Fifty),
-        "store" => through_the_store(&opened(path).await, tag, (&clock, length), true).await,
-        _ => producers(path, (&clock, length)).await,
+        "store" => {
+            let store = opened(path).await;
+            ready();
+            through_the_store(&store, tag, (&clock, length), Cycle::Message).await
+        }
+        "asking" => producers(path, (&clock, length), Cycle::Question).await,
+        _ => producers(path, (&clock, length), Cycle::Message).await,
     };
     let words: Vec<String> = micros.iter().map(ToString::to_string).collect();
     println!("{}", words.join(" "));
@@ -250,16 +288,39 @@ fn message(agent: &AgentName, key: String) -> NewMessage {
     }
 }
 
+fn new_question(agent: &AgentName, request: String) -> NewQuestion {
+    NewQuestion {
+        agent: agent.clone(),
+        turn: None,
+        request,
+        asked: question::Asked::Operator,
+        rule: AnswerRule::Humans,
+        body: Redacted::from_store("x".repeat(200)),
+        options: Vec::new(),
+        choose: Choose::One,
+        on_timeout: OnTimeout::None,
+        expires_at: None,
+        in_reply_to: None,
+        reply_target: "#bench".to_owned(),
+    }
+}
+
+fn answer() -> NewAnswer {
+    NewAnswer {
+        by: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+        known_as: "owner".to_owned(),
+        standing: Standing::Decides,
+        text: Redacted::from_store("yes".to_owned()),
+    }
+}
+
 async fn through_the_store(
     store: &Store,
     tag: &str,
     (clock, length): (&SharedClock, Duration),
-    wait: bool,
+    cycle: Cycle,
 ) -> Vec<u64> {
     let agent: AgentName = format!("bench-a{tag}").parse().unwrap();
-    if wait {
-        ready();
-    }
     let begin = clock.monotonic();
     let mut micros = Vec::new();
     let mut from = begin;
@@ -270,15 +331,38 @@ async fn through_the_store(
     };
     while clock.monotonic() - begin < length {
         let key = format!("{tag}-{}", micros.len());
-        let id = store.accept(message(&agent, key)).await.unwrap().id;
-        lap(&mut micros);
-        store.cancel(id, "bench").await.unwrap();
+        match cycle {
+            Cycle::Message => {
+                let id = store.accept(message(&agent, key)).await.unwrap().id;
+                lap(&mut micros);
+                store.cancel(id, "bench").await.unwrap();
+            }
+            Cycle::Question => {
+                let asked =
+                    store.ask(new_question(&agent, key), |_| AskedBy::default()).await.unwrap();
+                lap(&mut micros);
+                store.answer_question(asked.number, answer()).await.unwrap();
+            }
+        }
         lap(&mut micros);
     }
     micros
 }
 
-async fn producers(path: &Path, (clock, length): (&SharedClock, Duration)) -> Vec<u64> {
+/// What two commits make one cycle.
+#[derive(Clone, Copy)]
+enum Cycle {
+    /// Accept a message, cancel it.
+    Message,
+    /// Ask a question, answer it: a row each for the question and for the message that tells its asker.
+    Question,
+}
+
+async fn producers(
+    path: &Path,
+    (clock, length): (&SharedClock, Duration),
+    cycle: Cycle,
+) -> Vec<u64> {
     let store = opened(path).await;
     ready();
     let (done, mut all) = tokio::sync::mpsc::channel(50);
@@ -286,7 +370,7 @@ async fn producers(path: &Path, (clock, length): (&SharedClock, Duration)) -> Ve
     for n in 0..50 {
         let (store, clock, done) = (store.clone(), clock.clone(), done.clone());
         tasks.spawn(format!("producer {n}"), async move {
-            let micros = through_the_store(&store, &n.to_string(), (&clock, length), false).await;
+            let micros = through_the_store(&store, &n.to_string(), (&clock, length), cycle).await;
             done.send(micros).await.unwrap();
         });
     }

@@ -19,6 +19,7 @@ mod mention;
 mod model;
 mod place;
 mod procfs;
+mod recv;
 mod row;
 mod servers;
 mod storage;
@@ -92,6 +93,7 @@ const GOALS: &[Goal] = &[
     },
     Goal { id: "P10", needs: &[Program::Gangline, Program::IrcLoad], measure: chat::beside_others },
     Goal { id: "P11", needs: &[Program::Gangline, Program::BareLines], measure: lines::to_buffer },
+    Goal { id: "P12", needs: &[Program::Gangline, Program::BareBridge], measure: recv::wakes },
 ];
 
 /// How much is measured.

@@ -1,6 +1,6 @@
 //! A model that costs nothing: a bare TCP listener that tells when the first byte of a request to
 //! `POST /v1/messages` came, and answers with one short text. Or a signal for a program that is played,
-//! which answers by itself.
+//! which answers by itself. Or one that waits in `recv` until somebody is heard.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
 
 use crate::shell;
 
@@ -25,12 +26,18 @@ pub(super) struct Model {
 impl Model {
     /// Listens on a free port.
     pub(super) fn listen() -> Result<Self> {
-        Self::with(serve)
+        Self::with(|connection, tell| serve(connection, tell, |_| vec![said(ANSWER)]))
     }
 
     /// Listens on a free port, where each byte is an arrival.
     pub(super) fn signal() -> Result<Self> {
         Self::with(signal)
+    }
+
+    /// Listens on a free port: a prompt is answered by a call of `recv` that waits, its result by
+    /// [`ANSWER`].
+    pub(super) fn receiving() -> Result<Self> {
+        Self::with(|connection, tell| serve(connection, tell, receive_or_answer))
     }
 
     fn with(serve: fn(TcpStream, &Sender<Instant>) -> Result<()>) -> Result<Self> {
@@ -65,11 +72,32 @@ fn signal(mut connection: TcpStream, tell: &Sender<Instant>) -> Result<()> {
     Ok(())
 }
 
-fn serve(connection: TcpStream, tell: &Sender<Instant>) -> Result<()> {
+/// Returns what the model does, by the request's body: the block of its message.
+type Reply = fn(&[u8]) -> Vec<Value>;
+
+fn said(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn receive_or_answer(body: &[u8]) -> Vec<Value> {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    let last = request["messages"].as_array().and_then(|all| all.last());
+    let blocks = last.and_then(|last| last["content"].as_array());
+    let is_result = blocks.is_some_and(|all| all.iter().any(|it| it["type"] == "tool_result"));
+    if is_result {
+        return vec![said(ANSWER)];
+    }
+    let number = request["messages"].as_array().map_or(0, Vec::len);
+    let input = json!({"wait_seconds": 180});
+    vec![
+        json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": "recv", "input": input}),
+    ]
+}
+
+fn serve(connection: TcpStream, tell: &Sender<Instant>, reply: Reply) -> Result<()> {
     connection.set_nodelay(true).context("cannot switch off delays")?;
     let mut to = connection.try_clone().context("cannot share the connection")?;
     let mut from = BufReader::new(connection);
-    let answer = answer();
     loop {
         if from.fill_buf().context("cannot read a request")?.is_empty() {
             return Ok(());
@@ -92,25 +120,43 @@ fn serve(connection: TcpStream, tell: &Sender<Instant>) -> Result<()> {
         if !head.starts_with("POST /v1/messages ") {
             bail!("not a request for a message: {head}");
         }
-        to.write_all(answer.as_bytes()).context("cannot answer")?;
+        to.write_all(answer(&reply(&body)).as_bytes()).context("cannot answer")?;
         // The measurement may be over.
         let _ = tell.send(came);
     }
 }
 
 /// The response with its stream of events, ready to be written at once.
-fn answer() -> String {
-    let events = [
-        r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"bench","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}"#.to_owned(),
-        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#.to_owned(),
-        format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{ANSWER}"}}}}"#),
-        r#"{"type":"content_block_stop","index":0}"#.to_owned(),
-        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":1}}"#.to_owned(),
-        r#"{"type":"message_stop"}"#.to_owned(),
-    ];
+fn answer(blocks: &[Value]) -> String {
+    let calls = blocks.iter().any(|block| block["type"] == "tool_use");
+    let stop = if calls { "tool_use" } else { "end_turn" };
+    let usage = json!({"input_tokens": 1, "output_tokens": 1});
+    let mut events = vec![json!({"type": "message_start", "message": {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "bench", "content": [],
+        "stop_reason": null, "stop_sequence": null, "usage": usage,
+    }})];
+    for (index, block) in blocks.iter().enumerate() {
+        let (start, delta) = match block["type"].as_str() {
+            Some("tool_use") => {
+                let json = block["input"].to_string();
+                let start = json!({"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}});
+                (start, json!({"type": "input_json_delta", "partial_json": json}))
+            }
+            _ => {
+                let start = json!({"type": "text", "text": ""});
+                (start, json!({"type": "text_delta", "text": block["text"]}))
+            }
+        };
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        events.push(json!({"type": "content_block_stop", "index": index}));
+    }
+    events.push(json!({"type": "message_delta", "usage": {"output_tokens": 1},
+        "delta": {"stop_reason": stop, "stop_sequence": null}}));
+    events.push(json!({"type": "message_stop"}));
     let mut body = String::new();
     for event in &events {
-        let kind = event.split('"').nth(3).unwrap_or_default();
+        let kind = event["type"].as_str().unwrap_or_default();
         body.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
     }
     format!(

@@ -86,7 +86,7 @@ fn work_is_read_from_what_the_scheduler_counts() {
 #[test]
 fn the_storage_examples_figures_are_its_last_line() {
     let text = "noise\n{\"one\":{\"subject\":[8.0],\"anchor\":[10.0]},\
-                \"many\":{\"subject\":[1.0],\"anchor\":[10.0]},\"alone\":[1.0],\"fdatasync\":[1.0,2.0]}\n";
+                \"many\":{\"subject\":[1.0],\"anchor\":[10.0]},\"alone\":[1.0],\"asking\":[2.0],\"fdatasync\":[1.0,2.0]}\n";
     let rows = storage::rows(text).unwrap();
     assert_eq!(rows.iter().map(Row::met).collect::<Vec<_>>(), [true, false]);
     assert!(storage::rows("nothing\n").is_err());
