@@ -8,10 +8,6 @@ const SCRIPT: &str = r##"
 rules:
   - when: {user: 'say exactly (\w+)'}
     reply: [text: "$1"]
-  - when: {user: 'sleep'}
-    reply: [tool_use: {name: Bash, input: {command: "sleep 600"}}]
-  - when: {user: 'restarted'}
-    reply: [text: "I look at my notes"]
   - reply: [text: "done"]
 "##;
 const NOTES: &str = "SELECT state FROM messages WHERE origin = 'system' ORDER BY id";
@@ -79,18 +75,18 @@ fn a_start_is_not_told_where_nobody_wants_it() {
 /// R2-14: a turn that was cut off is a reason to wake; the row comes with the message that goes back.
 #[test]
 fn a_start_after_a_turn_was_cut_off_is_told_at_once() {
-    let rig = Rig::native(SCRIPT, "permissions: bypass\n");
+    let rig = Rig::native(SCRIPT, "");
     let daemon = rig.start();
     let mut ori = rig.member("ori");
-    rig.at_work(&mut ori, "@lab-ada sleep");
+    let model = rig.hold_model();
+    rig.at_work(&mut ori, "@lab-ada say exactly plum");
     daemon.kill();
+    drop(model);
     let daemon = rig.start();
-    rig.was_asked(2);
+    ori.hears(ADA, ROOM, "plum");
+    let settled = "SELECT count(settled_at) FROM messages WHERE origin = 'system'";
+    rig.sees(settled, &["1"]);
     let memory = given(&rig);
-    assert!(
-        memory.contains("attempt 2") && memory.contains("you were just (re)started"),
-        "{memory}"
-    );
-    rig.sees(NOTES, &["in_turn"]);
-    daemon.kill();
+    assert!(memory.contains("attempt 2") && memory.contains("you were just (re)started"), "{memory}");
+    assert_eq!(daemon.stop().code, 0);
 }

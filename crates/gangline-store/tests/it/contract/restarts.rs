@@ -2,6 +2,7 @@
 
 use gangline_core::{MessageState, Origin};
 use gangline_os::clock::UnixMicros;
+use gangline_store::NewMessage;
 
 use crate::support::*;
 
@@ -23,8 +24,10 @@ pub(crate) async fn a_start_is_told_once_and_takes_back_what_earlier_ones_left(f
     );
     assert!(row.is_restart_note());
     store.accept(keyed(&ada(), "restart/no")).await.unwrap();
-    assert_eq!(store.waiting(&ada()).await.unwrap(), 1, "the message that is none");
-    assert_eq!(store.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap().len(), 2);
+    let other = NewMessage { origin: Origin::System, ..keyed(&ada(), "another") };
+    let other = store.accept(other).await.unwrap().id;
+    assert_eq!(store.waiting(&ada()).await.unwrap(), 2, "what is no such message");
+    assert_eq!(store.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap().len(), 3);
     let second = begin().await;
     let two = note(second, Some("two")).await.unwrap();
     let old = store.message(one).await.unwrap().unwrap();
@@ -32,6 +35,8 @@ pub(crate) async fn a_start_is_told_once_and_takes_back_what_earlier_ones_left(f
         (old.state, old.reason.as_deref()),
         (MessageState::Cancelled, Some("a later start"))
     );
+    let other = store.message(other).await.unwrap().unwrap();
+    assert_eq!(other.state, MessageState::Accepted, "the harness's other messages stay");
     store.take(take(&ada(), turn(second, 1), &[two])).await.unwrap();
     let third = begin().await;
     assert_eq!(note(third, None).await, None);
