@@ -163,7 +163,8 @@ fn a_conversation_with_open_questions_outlives_every_process() {
     let told = "SELECT count(*) FROM outbox WHERE body = 'we deploy to production' AND state = 'confirmed'";
     scene.sees(told, &["1"]);
     scene.sees(QUESTIONS, &["1 answered production ori (owner)", "2 answered blue lab-bob"]);
-    let open = "SELECT count(*) FROM messages WHERE state NOT IN ('answered', 'no_reply')";
+    let open = "SELECT count(*) FROM messages WHERE state NOT IN ('answered', 'no_reply') \
+                AND origin <> 'system'";
     scene.sees(open, &["0"]);
     let history = ori.history(ROOM).join("\n");
     for line in [
