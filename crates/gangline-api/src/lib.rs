@@ -13,4 +13,5 @@ pub mod listing;
 pub mod policy;
 pub mod ready;
 pub mod status;
+pub mod token;
 pub mod trace;

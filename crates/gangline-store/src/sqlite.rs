@@ -30,6 +30,7 @@ pub(crate) mod send;
 mod soon;
 mod sql;
 mod statements;
+pub(crate) mod tokens;
 pub(crate) mod trace;
 pub(crate) mod turns;
 pub(crate) mod wakes;

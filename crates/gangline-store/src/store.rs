@@ -12,6 +12,7 @@ mod reminders;
 mod restarts;
 mod rules;
 mod together;
+mod tokens;
 mod turns;
 mod wakes;
 

@@ -11,6 +11,7 @@ mod outbox;
 mod questions;
 mod reminders;
 mod rules;
+mod tokens;
 mod trace;
 mod turns;
 mod wakes;
@@ -36,6 +37,7 @@ pub use questions::{
 };
 pub use reminders::{Firing, NewReminder, ReminderRow, ReminderState};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};
+pub use tokens::{NewToken, TokenRow, TokenScope};
 pub use trace::{Made, Trace};
 pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
 pub use wakes::NewWake;

@@ -17,7 +17,7 @@ const PLAIN: &[&str] = &[
     r"github_pat_[A-Za-z0-9_]{20,}",
     r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
     r"glpat-[A-Za-z0-9_-]{16,}",
-    r"glt_[0-9a-f]{32}",
+    r"glt_[0-9a-f]{32,64}",
     r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}",
 ];
 

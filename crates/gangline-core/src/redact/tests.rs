@@ -110,6 +110,8 @@ fn key_shapes_are_masked() {
         "GANGLINE_TOKEN=glt_0123456789abcdef0123456789abcdef\n",
         "GANGLINE_TOKEN=[masked]\n",
     );
+    // What a program outside is given: the whole of it is masked.
+    check(&[], &format!("glt_{}\n", "0123456789abcdef".repeat(4)), "[masked]\n");
     check(&[], "t eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4 t", "t [masked] t");
 }
 

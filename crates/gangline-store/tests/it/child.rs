@@ -227,6 +227,9 @@ pub(crate) const LIFE: &[&str] = &[
     "settle_letter",
     "wake",
     "note_restart",
+    "add_token",
+    "use_token",
+    "revoke_token",
 ];
 
 /// Does every kind of write once, and says its name after its `ok`.
@@ -350,6 +353,12 @@ async fn what_waits_for_people(store: &Store) {
     let epoch = store.agent(&ada()).await.unwrap().unwrap().epoch;
     store.note_restart(&ada(), epoch, Some(text("you were restarted"))).await.unwrap();
     say("note_restart");
+    let token = store.add_token(token(&ada(), "hash")).await.unwrap().id;
+    say("add_token");
+    store.use_token(token).await.unwrap();
+    say("use_token");
+    store.revoke_token(token).await.unwrap();
+    say("revoke_token");
 }
 
 /// Takes what waits into a second turn, though its cause may have one only.

@@ -13,6 +13,7 @@ mod outbox;
 mod questions;
 mod reminders;
 mod restarts;
+mod tokens;
 mod turns;
 mod wakes;
 
@@ -62,6 +63,8 @@ mod sqlite {
             a_wake_is_a_message_and_a_cause_of_its_own,
             a_repeated_key_wakes_once,
             a_label_wakes_an_agent_ten_times_a_minute;
+        tokens:
+            a_token_is_found_by_its_hash_used_and_revoked;
         turns:
             a_take_counts_the_attempt_and_opens_the_turn,
             a_message_that_is_gone_is_reported_and_not_taken,

@@ -78,6 +78,7 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
     let questions = store.questions(closed, 9).await.unwrap();
     let has = |state: QuestionState| questions.iter().any(|row| row.state == state);
     let letter = store.letter(1).await.unwrap();
+    let token = store.token("hash".to_owned()).await.unwrap();
     match write {
         "ask" => !questions.is_empty(),
         "answer" => has(QuestionState::Answered) && brought("question/4"),
@@ -93,6 +94,9 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "read_letters" => letter.is_some_and(|row| row.state != LetterState::New),
         "wake" => brought("wake/matrix/first"),
         "note_restart" => brought("restart/2"),
+        "add_token" => token.is_some(),
+        "use_token" => token.is_some_and(|row| row.used_at.is_some()),
+        "revoke_token" => token.is_some_and(|row| row.revoked_at.is_some()),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
         other => panic!("no way to see {other}"),
     }

@@ -16,8 +16,8 @@ use gangline_core::{
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
     Announce, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewLetter, NewMessage,
-    NewQuestion, NewReminder, NewUsage, NewWake, OpenApproval, OpenOptions, Ruling, Send, Settle,
-    Store, StoreError, Take, Tuning, Whose, WithdrawApproval,
+    NewQuestion, NewReminder, NewToken, NewUsage, NewWake, OpenApproval, OpenOptions, Ruling, Send,
+    Settle, Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -193,6 +193,16 @@ pub(crate) fn wake_of(agent: &AgentName, label: &str, key: Option<&str>) -> NewW
         tier: Tier::Agent,
         body: text("new dm from @alice"),
         key: key.map(str::to_owned),
+    }
+}
+
+pub(crate) fn token(agent: &AgentName, hash: &str) -> NewToken {
+    NewToken {
+        scope: TokenScope::Wake,
+        agent: agent.clone(),
+        label: "ci".to_owned(),
+        hash: hash.to_owned(),
+        made_by: owner(),
     }
 }
 

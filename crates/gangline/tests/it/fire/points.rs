@@ -38,6 +38,7 @@ const STORE: (&str, &str) =
 /// The store's other writes and all other failpoints: the file of the test that dies or stops there,
 /// and the test.
 const ELSEWHERE: &[(&str, (&str, &str))] = &[
+    ("add_token", STORE),
     ("add_usage", STORE),
     ("answer", STORE),
     ("ask", STORE),
@@ -59,9 +60,11 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("remind", STORE),
     ("remove_reminder", STORE),
     ("remove_rule", STORE),
+    ("revoke_token", STORE),
     ("send_letter", STORE),
     ("settle_letter", STORE),
     ("undeliverable", STORE),
+    ("use_token", STORE),
     ("wake", STORE),
     ("withdraw_approval", STORE),
     (
