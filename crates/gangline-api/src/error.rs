@@ -34,6 +34,24 @@ pub enum ErrorCode {
     Unknown,
 }
 
+impl ErrorCode {
+    /// Returns the status of an HTTP answer with this error.
+    #[must_use]
+    pub fn http_status(self) -> u16 {
+        match self {
+            Self::BadRequest => 400,
+            Self::Unauthorized => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::Conflict => 409,
+            Self::TooLarge => 413,
+            Self::Busy => 429,
+            Self::Unavailable => 503,
+            Self::Config | Self::Internal | Self::Unknown => 500,
+        }
+    }
+}
+
 /// An error as every surface gives it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiError {

@@ -26,6 +26,7 @@ const PRODUCT: &[&str] = &[
     "gangline-conformance",
     "gangline-core",
     "gangline-harness",
+    "gangline-http",
     "gangline-hub",
     "gangline-irc",
     "gangline-mcp",
@@ -82,6 +83,17 @@ const TABLE: &[Row] = &[
         must_not_know: HTTP_AND_SQL,
     },
     Row {
+        name: "gangline-http",
+        may_use: &[
+            "gangline-core",
+            "gangline-os",
+            "gangline-store",
+            "gangline-mcp",
+            "gangline-api",
+        ],
+        must_not_know: &["reqwest", "rusqlite"],
+    },
+    Row {
         name: "gangline-hub",
         may_use: &[
             "gangline-core",
@@ -89,6 +101,7 @@ const TABLE: &[Row] = &[
             "gangline-irc",
             "gangline-store",
             "gangline-api",
+            "gangline-http",
         ],
         must_not_know: &["reqwest"],
     },

@@ -1,0 +1,56 @@
+//! What the interface asks of whoever knows the daemons.
+
+use async_trait::async_trait;
+use gangline_api::error::ApiError;
+use gangline_core::AgentName;
+use gangline_mcp::{ToolSpec, rpc::Call};
+use gangline_os::CancellationToken;
+use gangline_store::Store;
+
+/// An order of the owner to an agent's daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Shorten the context.
+    Compact,
+    /// Begin a new conversation.
+    NewSession,
+}
+
+/// A person's MCP client, by the token that it shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// The agent whose tools it uses.
+    pub agent: AgentName,
+    /// The token's number; none for the owner's own.
+    pub token: Option<i64>,
+    /// What the token is for, in the words of who made it.
+    pub label: String,
+}
+
+/// Whoever knows the daemons, the configuration and the chat server.
+#[async_trait]
+pub trait Daemons: Send + Sync {
+    /// Returns which agent is meant by a nick or its short form; by nothing the only one there is.
+    ///
+    /// # Errors
+    /// When there is none of that name, or several.
+    fn agent(&self, word: Option<&str>) -> Result<AgentName, ApiError>;
+
+    /// Gives an order; returns once the daemon has it.
+    ///
+    /// # Errors
+    /// When the daemon does not run, or refuses.
+    async fn order(&self, agent: AgentName, order: Order) -> Result<(), ApiError>;
+
+    /// Returns the tools of a person's client.
+    fn tools(&self) -> Vec<ToolSpec>;
+
+    /// Runs one call. `None` if it was taken back before it had an effect.
+    async fn call(
+        &self,
+        store: &Store,
+        client: &Client,
+        call: Call,
+        taken_back: CancellationToken,
+    ) -> Option<Result<String, String>>;
+}

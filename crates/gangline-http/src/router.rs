@@ -1,0 +1,50 @@
+//! The routes, and what each of them is given.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    http::StatusCode,
+    middleware,
+    routing::{any, get, post},
+};
+use gangline_api::error::ErrorCode;
+
+use crate::{gate, mcp, openapi, orders, refusal::Refusal, shared::Shared, wake};
+
+/// Where the description of the interface is.
+pub(crate) const OPENAPI: &str = "/api/v1/openapi.json";
+/// Shortens an agent's context.
+pub(crate) const COMPACT: &str = "/api/v1/agents/{nick}/compact";
+/// Begins a new conversation of an agent.
+pub(crate) const NEW_SESSION: &str = "/api/v1/agents/{nick}/new-session";
+/// Wakes an agent.
+pub(crate) const WAKE: &str = "/api/v1/agents/{nick}/wake";
+/// S2's own address for the same (R2-11).
+pub(crate) const OLD_COMPACT: &str = "/api/compact";
+/// S2's own address for the same (R2-06).
+pub(crate) const OLD_NEW_SESSION: &str = "/api/new-session";
+/// An agent's tools, for a person's MCP client.
+pub(crate) const MCP: &str = "/mcp/{nick}";
+
+pub(crate) fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route(OPENAPI, get(openapi::document))
+        .route(COMPACT, post(orders::compact))
+        .route(NEW_SESSION, post(orders::new_session))
+        .route(WAKE, post(wake::wake))
+        .route(OLD_COMPACT, post(orders::compact_the_only_one))
+        .route(OLD_NEW_SESSION, post(orders::new_session_of_the_only_one))
+        .route(MCP, any(mcp::message))
+        .fallback(async || {
+            Refusal::new(ErrorCode::NotFound, "there is no such address")
+                .hint("GET /api/v1/openapi.json lists what there is")
+        })
+        .method_not_allowed_fallback(async || {
+            let refusal = Refusal::new(ErrorCode::BadRequest, "this address takes another method")
+                .hint("GET /api/v1/openapi.json lists what there is");
+            (StatusCode::METHOD_NOT_ALLOWED, refusal)
+        })
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), gate::check))
+        .with_state(shared)
+}
