@@ -3,6 +3,7 @@
 
 mod fields;
 mod loose_ends;
+mod outside;
 mod questions;
 mod recv;
 mod reminders;
@@ -86,24 +87,52 @@ impl ToolHost for AgentTools {
         let Some(context) = context.filter(|context| context.turn == call.turn) else {
             return Some(Err("this turn is over: nothing was sent".to_owned()));
         };
-        Some(match Tool::named(&call.name) {
-            Some(Tool::Send) if is_to_operator(&call.input) => self.letter(&context, &call).await,
-            Some(Tool::Send) => match self.checked(&context, &call).await {
+        self.run(Some(&context), &call, &withdrawn).await
+    }
+}
+
+impl AgentTools {
+    /// Runs a call in a turn, or outside of every turn.
+    async fn run(
+        &self,
+        context: Option<&TurnContext>,
+        call: &ToolCall,
+        withdrawn: &CancellationToken,
+    ) -> Option<Result<String, String>> {
+        Some(match (Tool::named(&call.name), context) {
+            (Some(Tool::Send), _) if is_to_operator(&call.input) => {
+                self.letter(context, call).await
+            }
+            (Some(Tool::Send), _) => match self.checked(context, call).await {
                 Ok(_) if withdrawn.is_cancelled() => return None,
-                Ok(letter) => self.send(&context, &call, letter).await,
+                Ok(letter) => self.send(context, call, letter).await,
                 Err(why) => Err(why),
             },
-            Some(Tool::NoReply) => self.no_reply(&context, &call).await,
-            Some(Tool::Recv) => return self.recv(&call, &withdrawn).await,
-            Some(Tool::Ask) => self.ask(&context, &call).await,
-            Some(Tool::Answer) => self.answer(&context, &call).await,
-            Some(Tool::LooseEnds) => self.loose_ends().await,
-            Some(Tool::CancelLooseEnd) => self.cancel_loose_end(&call).await,
-            Some(Tool::Remind) => self.remind(&context, &call).await,
-            Some(Tool::WhoAmI) => Ok(self.whoami()),
-            Some(Tool::Read | Tool::Who | Tool::Channels | Tool::Topic) | None => {
-                Err(format!("there is no tool `{}` here", call.name))
-            }
+            (Some(Tool::NoReply), Some(context)) => self.no_reply(context, call).await,
+            (Some(Tool::Recv), Some(_)) => return self.recv(call, withdrawn).await,
+            (Some(Tool::Recv), None) => return self.list(call, withdrawn).await,
+            (Some(Tool::Ask), _) => self.ask(context, call).await,
+            (Some(Tool::Answer), _) => self.answer(context, call).await,
+            (Some(Tool::LooseEnds), _) => self.loose_ends().await,
+            (Some(Tool::CancelLooseEnd), _) => self.cancel_loose_end(call).await,
+            (Some(Tool::Remind), _) => self.remind(context, call).await,
+            (Some(Tool::WhoAmI), _) => Ok(self.whoami()),
+            (
+                Some(
+                    Tool::NoReply
+                    | Tool::Read
+                    | Tool::Who
+                    | Tool::Channels
+                    | Tool::Topic
+                    | Tool::Join
+                    | Tool::Part
+                    | Tool::Compact
+                    | Tool::Clear
+                    | Tool::SetDirectory,
+                )
+                | None,
+                _,
+            ) => Err(format!("there is no tool `{}` here", call.name)),
         })
     }
 }
@@ -119,13 +148,13 @@ impl AgentTools {
     /// Reads what is to be said, and asks whether anybody would hear it. Changes nothing.
     async fn checked<'a>(
         &self,
-        context: &TurnContext,
+        context: Option<&TurnContext>,
         call: &'a ToolCall,
     ) -> Result<Letter<'a>, String> {
         let to: Target =
             fields::text(&call.input, "to")?.parse().map_err(|error| format!("`to`: {error}"))?;
         let text = body(&call.input)?;
-        let in_reply_to = message_field(&call.input, "in_reply_to", context)?;
+        let in_reply_to = self.answered(&call.input, context).await?;
         self.whereabouts.must_be_in(&to).map_err(|_| {
             format!("not sent: you are not in {to}; run `gangline channel join {to}` first")
         })?;
@@ -136,13 +165,13 @@ impl AgentTools {
 
     async fn send(
         &self,
-        context: &TurnContext,
+        context: Option<&TurnContext>,
         call: &ToolCall,
         letter: Letter<'_>,
     ) -> Result<String, String> {
         let Letter { to, text, in_reply_to } = letter;
         let saying = Saying { to: &to, text, in_reply_to, call: &call.id };
-        match self.speaker.say(Some(context), saying).await {
+        match self.speaker.say(context, saying).await {
             Ok(Said::Sent) => Ok(format!("sent to {to}")),
             Ok(Said::Held) => Ok(format!("held, not yet given to {to}: {HELD}")),
             Err(NotSaid::Store(error)) => Err(format!("not sent: {error}")),
@@ -156,26 +185,54 @@ impl AgentTools {
     }
 
     /// Sends to the people in charge: a row that waits until somebody has dealt with it (R2-19).
-    async fn letter(&self, context: &TurnContext, call: &ToolCall) -> Result<String, String> {
+    async fn letter(
+        &self,
+        context: Option<&TurnContext>,
+        call: &ToolCall,
+    ) -> Result<String, String> {
         let text = body(&call.input)?;
         if text.trim().is_empty() {
             return Err("`body` is empty: nothing was sent".to_owned());
         }
-        let in_reply_to = message_field(&call.input, "in_reply_to", context)?;
+        let in_reply_to = self.answered(&call.input, context).await?;
+        let turn = context.map(|context| context.turn);
         let new = NewLetter {
             agent: self.speaker.agent.clone(),
-            turn: Some(context.turn),
-            idem_key: SendKey::of_call(Some(context.turn), &call.id).to_string(),
+            turn,
+            idem_key: SendKey::of_call(turn, &call.id).to_string(),
             in_reply_to,
             body: self.speaker.redactor.redact(text),
         };
         let id = self.speaker.store.send_letter(new).await;
         let id = id.map_err(|error| format!("not sent: {error}"))?;
         self.speaker.committed.send_modify(|count| *count += 1);
-        let (turn, to) = (context.turn, OPERATOR.to_owned());
-        let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
-        taken(&self.speaker.agent_loop, sent).await.map_err(|ending| ending.to_string())?;
+        if let Some(turn) = turn {
+            let to = OPERATOR.to_owned();
+            let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
+            taken(&self.speaker.agent_loop, sent).await.map_err(|ending| ending.to_string())?;
+        }
         Ok(format!("sent to the operator's inbox as letter {id}"))
+    }
+
+    /// Reads which message a line answers: one of the turn's, or of this agent's outside of a turn.
+    async fn answered(
+        &self,
+        input: &Value,
+        context: Option<&TurnContext>,
+    ) -> Result<Option<MessageId>, String> {
+        let name = "in_reply_to";
+        if let Some(context) = context {
+            return message_field(input, name, context);
+        }
+        let Some(text) = fields::maybe_text(input, name)?.filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let message: MessageId = text.parse().map_err(|error| format!("`{name}`: {error}"))?;
+        let row = self.speaker.store.message(message).await.map_err(|error| error.to_string())?;
+        match row.is_some_and(|row| row.agent == self.speaker.agent) {
+            true => Ok(Some(message)),
+            false => Err(format!("`{name}`: {message} is not this agent's")),
+        }
     }
 
     async fn no_reply(&self, context: &TurnContext, call: &ToolCall) -> Result<String, String> {

@@ -7,7 +7,7 @@
 pub use self::{
     data::{
         AskData, ChannelsData, ChatLine, HelloData, ModelData, NoData, ReadData, SetDirectoryData,
-        SubscribeData, TopicData, WakeData, WhoData, WhoUser,
+        SubscribeData, ToolData, TopicData, WakeData, WhoData, WhoUser,
     },
     error::{EncodeError, FrameError, RequestError, no_such_channel, not_joined},
     frame::{Frame, Response, Whisper},

@@ -12,7 +12,7 @@ use super::{
     node::{Node, load},
     reader::Reader,
     schema,
-    value::{self, host, is_blank, path, thinking, url},
+    value::{self, is_blank, loopback, path, thinking, url},
 };
 use gangline_core::{
     hook::WebhookEvent,
@@ -155,9 +155,9 @@ section! {
     #[schemars(deny_unknown_fields)]
     pub struct Http() |reader, key, node| {
         /// Whether the hub has one.
-        pub enabled: bool = true => reader.boolean(key, &node),
-        /// The address it listens on.
-        pub host: String = "127.0.0.1".into() => host(reader, &node),
+        pub enabled: bool = false => reader.boolean(key, &node),
+        /// The address it listens on, of this machine only.
+        pub host: String = "127.0.0.1".into() => loopback(reader, &node),
         /// Its TCP port; 0 = any free one.
         pub port: u16 = 8667 => reader.integer(key, &node, 0..=65535),
     }

@@ -1,6 +1,6 @@
 //! Values that several sections have, and what is true of them everywhere.
 
-use std::path::PathBuf;
+use std::{net::IpAddr, path::PathBuf};
 
 use super::{
     error::shown,
@@ -40,6 +40,25 @@ pub(super) fn host(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
         node.place,
         format!("`{shown}` is not a host name or address"),
         "write the name alone; the port has a key of its own",
+    );
+    None
+}
+
+/// Reads the name or address of this machine: what is not encrypted leaves it by no other way.
+pub(super) fn loopback(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    let host = host(reader, node)?;
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let address = bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    if address || host.eq_ignore_ascii_case("localhost") {
+        return Some(host);
+    }
+    reader.fault_help(
+        node.place,
+        format!(
+            "`{}` is not an address of this machine's loopback, and there is no TLS",
+            shown(&host)
+        ),
+        "write 127.0.0.1; from another machine use an SSH tunnel or a proxy with TLS",
     );
     None
 }

@@ -34,6 +34,12 @@ pub struct About {
     pub config: PathBuf,
     /// Where its IRC server listens, or the one elsewhere that its agents join.
     pub irc: String,
+    /// The address of its HTTP interface, if it listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<String>,
+    /// Why its HTTP interface does not listen although it should.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_trouble: Option<String>,
     /// Its chat server's socket for daemons; none if its agents join elsewhere, and of a hub of an
     /// older version, which had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use gangline_api::ready::ReadyLine;
 use gangline_core::{AgentName, Tier};
+use gangline_http::Standing;
 use gangline_irc::server::{access::Access, store::HistoryStore};
 use gangline_os::{
     CancellationToken,
@@ -31,9 +32,11 @@ use crate::{
 };
 
 mod drain;
+mod http;
 mod roll;
 mod watch;
 
+pub use http::HttpOptions;
 pub use roll::is_idle;
 use watch::{Ends, Watch};
 
@@ -68,6 +71,8 @@ pub struct HubOptions {
     pub ready_file: Option<PathBuf>,
     /// The program that daemons are started with.
     pub program: PathBuf,
+    /// The HTTP interface; none = there is none.
+    pub http: Option<HttpOptions>,
     /// The options of the command line, for a hub that takes this one's place.
     pub options: Vec<String>,
 }
@@ -137,6 +142,8 @@ pub struct Listening {
     pub irc: String,
     /// The owner's token.
     pub owner: Secret,
+    /// The address of the HTTP interface, once the hub is ready and if it listens.
+    pub http: Option<String>,
 }
 
 /// How far the hub is.
@@ -193,7 +200,7 @@ pub async fn run(
     };
     let irc =
         ircd.as_ref().map_or(options.irc_elsewhere.clone(), |ircd| ircd.address().to_string());
-    let listening = Listening { irc, owner };
+    let listening = Listening { irc, owner, http: None };
     let Plan { kept, accounts, access } = plan(&listening)?;
     let notice_path = paths.change_notice("hub");
     let changes = ChangeNotice::bind(&notice_path)
@@ -207,12 +214,13 @@ pub async fn run(
     if let Some(ircd) = ircd {
         tasks.spawn("ircd", serve(ircd, stop_irc.clone()));
     }
+    let (http, _http_tasks) = http::serve(&options, (&store, &listening.owner), &stop_irc);
     let reconciler = Reconciler::new(clock, options.longest_delay, kept);
     let mut watch = Watch::new(
         &options,
         (store.clone(), begun),
         listening,
-        (reconciler, changes),
+        (reconciler, changes, http),
         (history, setter),
     );
     told(&watch.listening, &Progress::Listening);
@@ -301,12 +309,16 @@ async fn register(
     Ok(())
 }
 
-fn write_ready(options: &HubOptions, listening: &Listening) -> Result<(), HubError> {
+fn write_ready(
+    options: &HubOptions,
+    listening: &Listening,
+    http: &Standing,
+) -> Result<(), HubError> {
     let Some(path) = &options.ready_file else { return Ok(()) };
     let line = ReadyLine {
         pid: std::process::id(),
         irc: listening.irc.clone(),
-        http: None,
+        http: http::address(http),
         token: listening.owner.expose().to_owned(),
         state: options.paths.state.clone(),
     };

@@ -50,6 +50,16 @@ pub enum Tool {
     Channels,
     /// Tells or sets a topic.
     Topic,
+    /// Enters a channel.
+    Join,
+    /// Leaves a channel.
+    Part,
+    /// Shortens the context.
+    Compact,
+    /// Begins an empty context.
+    Clear,
+    /// Tells a folder's instructions.
+    SetDirectory,
 }
 
 /// Who uses the tools.
@@ -59,11 +69,11 @@ pub enum User {
     Session,
     /// The agent, through a separate client.
     Agent,
-    /// The person who runs the client.
+    /// The person who runs the client: its inbox is the operator's.
     Person,
 }
 
-const ALL: [Tool; 13] = [
+const ALL: [Tool; 18] = [
     Tool::Send,
     Tool::NoReply,
     Tool::Recv,
@@ -77,6 +87,11 @@ const ALL: [Tool; 13] = [
     Tool::Who,
     Tool::Channels,
     Tool::Topic,
+    Tool::Join,
+    Tool::Part,
+    Tool::Compact,
+    Tool::Clear,
+    Tool::SetDirectory,
 ];
 
 /// Returns the tools that a user is offered.
@@ -109,22 +124,36 @@ impl Tool {
             Self::Who => "who",
             Self::Channels => "channels",
             Self::Topic => "topic",
+            Self::Join => "join",
+            Self::Part => "part",
+            Self::Compact => "compact",
+            Self::Clear => "clear",
+            Self::SetDirectory => "set_directory",
         }
     }
 
     fn is_for(self, user: User) -> bool {
         match self {
-            Self::Send => true,
-            Self::NoReply
+            Self::Send
             | Self::Recv
             | Self::Ask
             | Self::Answer
             | Self::LooseEnds
             | Self::CancelLooseEnd
             | Self::Remind
-            | Self::WhoAmI => user == User::Session,
+            | Self::WhoAmI => true,
+            // Only a turn answers by its last text.
+            Self::NoReply => user == User::Session,
             // In a session the agent's shell has these.
-            Self::Read | Self::Who | Self::Channels | Self::Topic => user != User::Session,
+            Self::Read
+            | Self::Who
+            | Self::Channels
+            | Self::Topic
+            | Self::Join
+            | Self::Part
+            | Self::Compact
+            | Self::Clear
+            | Self::SetDirectory => user != User::Session,
         }
     }
 
@@ -136,12 +165,12 @@ impl Tool {
                  as the answer.",
                 object(&json!({"message": MESSAGE.json()}), &[]),
             ),
-            Self::Recv => inbox::recv(),
-            Self::Ask => inbox::ask(),
-            Self::Answer => inbox::answer(),
-            Self::LooseEnds => inbox::loose_ends(),
-            Self::CancelLooseEnd => inbox::cancel_loose_end(),
-            Self::Remind => inbox::remind(),
+            Self::Recv => inbox::recv(user),
+            Self::Ask => inbox::ask(user),
+            Self::Answer => inbox::answer(user),
+            Self::LooseEnds => inbox::loose_ends(user),
+            Self::CancelLooseEnd => inbox::cancel_loose_end(user),
+            Self::Remind => inbox::remind(user),
             Self::WhoAmI => inbox::whoami(),
             Self::Read => read(user),
             Self::Who => (
@@ -159,27 +188,45 @@ impl Tool {
                     &["channel"],
                 ),
             ),
+            Self::Join => ("Lets the agent enter a channel.", one_channel()),
+            Self::Part => ("Lets the agent leave a channel.", one_channel()),
+            Self::Compact => {
+                ("Shortens the agent's context, once no turn is open.", object(&json!({}), &[]))
+            }
+            Self::Clear => (
+                "Begins an empty context of the agent, once no turn is open.",
+                object(&json!({}), &[]),
+            ),
+            Self::SetDirectory => (
+                "Tells the instructions (CLAUDE.md) of a folder. The agent's own folder stays.",
+                object(&json!({"path": Text("the folder's absolute path").json()}), &["path"]),
+            ),
         };
-        let output_schema = self.returns();
+        let output_schema = self.returns(user);
         ToolSpec { name: self.name(), description, input_schema, output_schema }
     }
 
     /// Returns the schema of the object that it returns; `None` for a line of text.
-    fn returns(self) -> Option<Value> {
+    fn returns(self, user: User) -> Option<Value> {
         match self {
             Self::Recv => Some(inbox::received()),
-            Self::Ask => Some(inbox::asked()),
+            Self::Ask => Some(inbox::asked(user)),
             Self::Answer => Some(inbox::answered()),
-            Self::LooseEnds => Some(inbox::open()),
+            Self::LooseEnds => Some(inbox::open(user)),
             Self::Remind => Some(inbox::reminded()),
-            Self::WhoAmI => Some(inbox::me()),
+            Self::WhoAmI => Some(inbox::me(user)),
             Self::Send
             | Self::NoReply
             | Self::CancelLooseEnd
             | Self::Read
             | Self::Who
             | Self::Channels
-            | Self::Topic => None,
+            | Self::Topic
+            | Self::Join
+            | Self::Part
+            | Self::Compact
+            | Self::Clear
+            | Self::SetDirectory => None,
         }
     }
 }
@@ -212,29 +259,32 @@ const SPEAK: &str = "Says something now: to a channel (#name), to one nick, to a
                      answers that message.";
 
 fn send(user: User) -> (&'static str, Value) {
-    let mut properties = json!({"to": PLACE.json(), "text": Text("what to say").json(), "in_reply_to": MESSAGE.json()});
-    if user == User::Session {
-        let body = Text("what to say; `text` is understood too").json();
-        let properties =
-            json!({"to": RECIPIENT.json(), "body": body, "in_reply_to": MESSAGE.json()});
-        return (SPEAK, object(&properties, &["to", "body"]));
+    let to = match user {
+        User::Session | User::Agent => RECIPIENT.json(),
+        User::Person => PLACE.json(),
+    };
+    let body = Text("what to say; `text` is understood too").json();
+    let mut properties = json!({"to": to, "body": body});
+    if user != User::Person {
+        properties["in_reply_to"] = MESSAGE.json();
     }
     let description = match user {
         User::Session => SPEAK,
         User::Agent => {
-            "Says something on IRC as the agent: to a channel (#name) or to one nick. Give \
-             in_reply_to (such as m42) when it answers that message."
+            "Says something as the agent: to a channel (#name), to one nick, to another agent, or to \
+             `operator`. Give in_reply_to (such as m42) when it answers that message."
         }
         User::Person => {
-            if let Some(properties) = properties.as_object_mut() {
-                properties.remove("in_reply_to");
-            }
             "Says something on IRC in the name of the person who runs this program, not as the \
-             agent: to a channel (#name) or to one nick. To ask an agent, write @nick in its \
-             channel, or send to its nick; `read` shows the answer later."
+             agent: to a channel (#name) or to one nick. To ask the agent, use `ask`, or write @nick \
+             in its channel; `read` shows the answer later."
         }
     };
-    (description, object(&properties, &["to", "text"]))
+    (description, object(&properties, &["to", "body"]))
+}
+
+fn one_channel() -> Value {
+    object(&json!({"channel": Text("the channel, such as #general").json()}), &["channel"])
 }
 
 fn read(user: User) -> (&'static str, Value) {

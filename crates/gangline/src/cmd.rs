@@ -47,6 +47,7 @@ mod start;
 pub(crate) mod started;
 mod status;
 mod stop;
+mod token;
 mod trace;
 mod up;
 mod wake;
@@ -123,6 +124,7 @@ commands! {
     Questions = questions,
     Answer = answer,
     Inbox = inbox,
+    Token = token,
     Config = config,
     Doctor = doctor,
     Runtime = runtime,

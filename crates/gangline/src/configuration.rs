@@ -437,7 +437,8 @@ pub(crate) fn known_agents<'a>(known: impl Iterator<Item = &'a AgentName>) -> St
     if text.is_empty() { "no agent is known yet".to_owned() } else { text }
 }
 
-fn loopback(host: &str) -> Option<IpAddr> {
+/// Returns the address that a host of this machine means; none of another.
+pub(crate) fn loopback(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") {
         return Some(Ipv4Addr::LOCALHOST.into());
     }

@@ -112,6 +112,22 @@ pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<T
     }
 }
 
+/// Tells one agent's daemon, which must run; the inner error is the daemon's refusal. Blocks its
+/// thread.
+pub(crate) fn order(
+    paths: &Paths,
+    name: &AgentName,
+    word: Word,
+) -> Result<Result<(), Failure>, Failure> {
+    match by_socket(paths, name, word)? {
+        Ok(response) => Ok(answered(name, response)),
+        Err(why) => {
+            Err(Failure::user(format!("the daemon of {name} does not answer on its socket: {why}"))
+                .hint(format!("`gangline status {name}` shows whether it runs")))
+        }
+    }
+}
+
 async fn keep(fleet: &Fleet, name: &AgentName, word: Word) -> Result<(), Failure> {
     match word {
         Word::Pause => fleet.store.pause(name).await?,

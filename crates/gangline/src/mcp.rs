@@ -5,7 +5,7 @@
 //! nothing is looked into that passes by. With `--nick` it serves tools of its own, which speak to
 //! the agent's daemon: [`outside`]. Start at [`early`].
 
-mod outside;
+pub(crate) mod outside;
 
 use std::{
     ffi::OsString,

@@ -10,5 +10,6 @@ pub(crate) mod live;
 pub(crate) mod policy;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod token;
 pub(crate) mod trace;
 pub(crate) mod wire;

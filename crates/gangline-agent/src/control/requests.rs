@@ -6,6 +6,7 @@ use gangline_api::{
     event,
     ipc::{
         self, Command, Form, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData,
+        ToolData,
     },
 };
 use gangline_core::{
@@ -14,7 +15,7 @@ use gangline_core::{
     name::{ChannelName, Target},
 };
 use gangline_os::{CancellationToken, clock::SharedClock};
-use gangline_runtime::Capabilities;
+use gangline_runtime::{Capabilities, ToolCall, toolserver::OUTSIDE};
 use gangline_store::{Cursor, EventPage, EventQuery, StoreError};
 use serde::Serialize;
 use serde_json::Value;
@@ -32,9 +33,12 @@ use crate::{
     showing::{Showing, VERSION},
     speech::{Speaker, TurnContext},
     tokens::{Tokens, Who},
+    tools::AgentTools,
     whereabouts::Whereabouts,
 };
 
+/// A verb that is the agent's only.
+const AGENTS: &str = "this needs the agent's token";
 /// A verb that is the owner's only.
 const OWNERS: &str = "this needs the owner's token";
 
@@ -59,6 +63,8 @@ pub(crate) struct Requests {
     /// What the backend can do.
     pub(crate) can: Capabilities,
     pub(crate) tokens: Tokens,
+    /// The agent's own tools.
+    pub(crate) tools: AgentTools,
     /// Cancelled when somebody asks the daemon to end.
     pub(crate) asked_to_end: CancellationToken,
 }
@@ -92,6 +98,7 @@ impl Order {
             | Command::Shutdown
             | Command::SetDirectory { .. }
             | Command::Wake { .. }
+            | Command::Tool { .. }
             | Command::Subscribe { .. } => Self::Any,
         }
     }
@@ -175,8 +182,10 @@ impl Requests {
     /// Does what is asked and returns the response.
     pub(super) async fn serve(&self, pid: Option<u32>, request: Request) -> Done {
         let Request { id, token, command, form } = request;
-        // Only what is said and read belongs to a turn; looking at a process costs something.
-        let pid = pid.filter(|_| Order::of(&command) == Order::Kept);
+        // Only what is said and read belongs to a turn, and a tool is the agent's only; looking at a
+        // process costs something.
+        let is_tool = matches!(command, Command::Tool { .. });
+        let pid = pid.filter(|_| is_tool || Order::of(&command) == Order::Kept);
         let told = match self.tokens.who(token.as_ref(), pid) {
             Ok(who) => self.command(who, id.as_ref(), command).await,
             Err(wrong) => Err(wrong.to_string()),
@@ -231,7 +240,22 @@ impl Requests {
             Command::Shutdown => Ok(Reply::nothing()?.then(Then::Shutdown)),
             Command::SetDirectory { path } => self.set_directory(&path).await,
             Command::Wake { from, body, key } => self.wake(who, (&from, &body, key)).await,
+            Command::Tool { .. } if who != Who::Agent => Err(AGENTS.to_owned()),
+            Command::Tool { name, input, call } => {
+                let call = ToolCall { turn: OUTSIDE, id: call, name, input };
+                self.tool(call).await
+            }
             Command::Subscribe { cursor } => self.subscribe(cursor).await,
+        }
+    }
+
+    /// Calls a tool; a connection that closes meanwhile does not take the call back.
+    async fn tool(&self, call: ToolCall) -> Result<Reply, String> {
+        let never = CancellationToken::new();
+        match self.tools.call_outside(call, &never).await {
+            Some(Ok(result)) => Reply::new(&ToolData { result }),
+            Some(Err(why)) => Err(why),
+            None => Err("the call was withdrawn".to_owned()),
         }
     }
 

@@ -28,7 +28,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use self::{
     inputs::{alarms, change_notices, looks},
-    options::{speaker, start_options},
+    options::{speaker, start_options, tools},
 };
 use super::{closed, logged, read, tasks::Tasks};
 use crate::{
@@ -479,6 +479,7 @@ fn requests(
             owner_file: settings.paths.state.join(OWNER_TOKEN),
             run_id: read::run_id(settings, shared.store.installation_id(), shared.epoch),
         },
+        tools: tools(settings, shared),
         asked_to_end,
     }
 }

@@ -40,7 +40,7 @@ struct Asking {
 impl AgentTools {
     pub(super) async fn ask(
         &self,
-        context: &TurnContext,
+        context: Option<&TurnContext>,
         call: &ToolCall,
     ) -> Result<String, String> {
         let asking = self.asking(&call.input).await?;
@@ -59,8 +59,8 @@ impl AgentTools {
         let redact = |text: &str| self.speaker.redactor.redact(text);
         let new = NewQuestion {
             agent: me.clone(),
-            turn: Some(context.turn),
-            request: format!("{}/{}", context.turn, call.id),
+            turn: context.map(|context| context.turn),
+            request: request(context, call),
             asked: asking.asked.clone(),
             rule: asking.rule,
             body: redact(&asking.question),
@@ -68,7 +68,7 @@ impl AgentTools {
             choose: asking.choose,
             on_timeout: asking.on_timeout,
             expires_at: asking.ttl_seconds.map(|ttl| after(self.clock.now(), ttl)),
-            in_reply_to: context.messages.first().copied(),
+            in_reply_to: context.and_then(|context| context.messages.first().copied()),
             reply_target: home,
         };
         let bring = self.bringing(&new, context, announced);
@@ -118,8 +118,9 @@ impl AgentTools {
 
     /// Returns where the turn's conversation is: its answer goes there, and so does what the agent
     /// says once its question is answered.
-    pub(super) async fn home(&self, context: &TurnContext) -> Result<String, String> {
-        let Some(first) = context.messages.first() else { return Ok(String::new()) };
+    pub(super) async fn home(&self, context: Option<&TurnContext>) -> Result<String, String> {
+        let first = context.and_then(|context| context.messages.first());
+        let Some(first) = first else { return Ok(String::new()) };
         let row = self.speaker.store.message(*first).await.map_err(|error| error.to_string())?;
         Ok(row.map(|row| row.target).unwrap_or_default())
     }
@@ -153,10 +154,10 @@ impl AgentTools {
     fn bringing(
         &self,
         new: &NewQuestion,
-        context: &TurnContext,
+        context: Option<&TurnContext>,
         announced: Option<Target>,
     ) -> impl FnOnce(QuestionNumber) -> AskedBy + Send + 'static {
-        let (speaker, new, context) = (self.speaker.clone(), new.clone(), context.clone());
+        let (speaker, new, context) = (self.speaker.clone(), new.clone(), context.cloned());
         move |number| {
             let facts = Facts { number, asker: &new.agent, asked: &new.asked, rule: new.rule };
             let options: Vec<String> = new.options.iter().map(ToString::to_string).collect();
@@ -164,9 +165,10 @@ impl AgentTools {
             let body = new.body.as_str();
             let deliver = |agent: &AgentName| {
                 let text = text::asked(facts, body, choices);
-                let hops = context.hops + 1;
+                let context = context.as_ref();
+                let hops = context.map_or(0, |context| context.hops) + 1;
                 let too_far = hops > speaker.max_hops;
-                let first = context.messages.first().copied();
+                let root = context.and_then(|it| it.cause_root.or(it.messages.first().copied()));
                 NewMessage {
                     agent: agent.clone(),
                     network_id: "local".to_owned(),
@@ -177,7 +179,7 @@ impl AgentTools {
                     target: new.agent.to_string(),
                     body: speaker.redactor.redact(&text),
                     in_reply_to: None,
-                    cause_root: context.cause_root.or(first),
+                    cause_root: root,
                     hops,
                     state: if too_far { MessageState::Held } else { MessageState::Accepted },
                     cursor: None,
@@ -192,14 +194,15 @@ impl AgentTools {
                 };
                 let lines = text::announce(facts, body, choices, &to).join("\n");
                 let lines = speaker.redactor.redact(&lines);
+                let turn = context.as_ref().map(|context| context.turn);
                 let split = split::redacted_lines(&lines, |left| format!("… (+{left} lines)"));
                 QuestionPlaced {
                     place: target.folded().to_owned(),
                     send: StoreSend {
                         agent: new.agent.clone(),
-                        turn: Some(context.turn),
+                        turn,
                         // As a tool's line, so that the next attempt is told of it.
-                        idem_key: SendKey::of_call(Some(context.turn), &format!("ask-{number}")),
+                        idem_key: SendKey::of_call(turn, &format!("ask-{number}")),
                         target: target.to_string(),
                         lines: split.lines,
                         kind: LineKind::Privmsg,
@@ -218,7 +221,7 @@ impl AgentTools {
 
     pub(super) async fn answer(
         &self,
-        context: &TurnContext,
+        context: Option<&TurnContext>,
         call: &ToolCall,
     ) -> Result<String, String> {
         let number = fields::number(&call.input, "id", 1..=u64::from(u32::MAX))?;
@@ -243,7 +246,9 @@ impl AgentTools {
         let closed = store.answer_question(number, new).await;
         let closed = closed.map_err(|error| error.to_string())?;
         self.speaker.committed.send_modify(|count| *count += 1);
-        self.answered_in(context, &row).await?;
+        if let Some(context) = context {
+            self.answered_in(context, &row).await?;
+        }
         if closed.message.is_some() {
             change_notice::notify(&self.speaker.paths.change_notice(row.agent.as_str()));
         }
@@ -268,6 +273,14 @@ impl AgentTools {
             taken(&self.speaker.agent_loop, sent).await.map_err(|ending| ending.to_string())?;
         }
         Ok(())
+    }
+}
+
+/// Returns what makes a repeated call the same question or reminder.
+pub(super) fn request(context: Option<&TurnContext>, call: &ToolCall) -> String {
+    match context {
+        Some(context) => format!("{}/{}", context.turn, call.id),
+        None => format!("outside/{}", call.id),
     }
 }
 

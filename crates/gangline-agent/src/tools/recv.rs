@@ -20,13 +20,13 @@ use crate::{
 };
 
 /// How much a call wants.
-struct Wanted {
-    wait: Duration,
-    max: usize,
+pub(super) struct Wanted {
+    pub(super) wait: Duration,
+    pub(super) max: usize,
 }
 
 impl Wanted {
-    fn read(input: &Value) -> Result<Self, String> {
+    pub(super) fn read(input: &Value) -> Result<Self, String> {
         let wait = fields::number(input, "wait_seconds", 0..=u64::MAX)?.unwrap_or(0).min(WAIT_MAX);
         let max = fields::number(input, "max", 1..=u64::MAX)?.unwrap_or(1).min(RECV_MAX);
         Ok(Self { wait: Duration::from_secs(wait), max: usize::try_from(max).unwrap_or(1) })
@@ -77,7 +77,7 @@ impl AgentTools {
     }
 
     /// Returns what waits for the agent and is not in its open turn.
-    async fn waiting(&self) -> Result<Vec<MessageRow>, String> {
+    pub(super) async fn waiting(&self) -> Result<Vec<MessageRow>, String> {
         let (store, agent) = (&self.speaker.store, &self.speaker.agent);
         let rows = store.pending(agent, self.clock.now(), PAGE_MAX).await;
         let mut rows = rows.map_err(|error| format!("cannot read the inbox: {error}"))?;
@@ -105,7 +105,7 @@ impl AgentTools {
 
     /// Returns a message as the model gets it; with its question, if it asks one or brings the answer
     /// to one (R2-22).
-    async fn shown(&self, row: &MessageRow) -> Value {
+    pub(super) async fn shown(&self, row: &MessageRow) -> Value {
         let body = row.body.as_str();
         // What others say cannot look like a heading of ours, here as in a prompt.
         let lines = || body.lines().map(escape).collect::<Vec<_>>().join("\n");

@@ -13,7 +13,10 @@ use gangline_store::NewReminder;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde_json::json;
 
-use super::{AgentTools, fields, questions::myself};
+use super::{
+    AgentTools, fields,
+    questions::{myself, request},
+};
 use crate::speech::TurnContext;
 
 /// The folder, in the agent's own, of reminders that are too long for a message.
@@ -24,7 +27,7 @@ const NAME: usize = 8;
 impl AgentTools {
     pub(super) async fn remind(
         &self,
-        context: &TurnContext,
+        context: Option<&TurnContext>,
         call: &ToolCall,
     ) -> Result<String, String> {
         let message = fields::text(&call.input, "message")?;
@@ -43,8 +46,8 @@ impl AgentTools {
         let new = NewReminder {
             agent: self.speaker.agent.clone(),
             by: myself(&self.speaker.agent),
-            turn: Some(context.turn),
-            request: format!("{}/{}", context.turn, call.id),
+            turn: context.map(|context| context.turn),
+            request: request(context, call),
             target: self.home(context).await?,
             body,
             due_at: clock::UnixMicros(at.0),

@@ -102,6 +102,13 @@ pub struct SetDirectoryData {
     pub text: String,
 }
 
+/// Data of `tool`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolData {
+    /// What the tool returned: a line for the model, or a JSON object as text.
+    pub result: String,
+}
+
 /// Data of `model` (R2-04).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelData {

@@ -71,6 +71,15 @@ impl Fields {
         self.needed(&["path"]).map(PathBuf::from)
     }
 
+    /// Takes an object; absent = an empty one.
+    pub(super) fn object(&mut self, field: &'static str) -> Result<Value, RequestError> {
+        match self.take(field) {
+            None => Ok(Value::Object(Map::new())),
+            Some(value) if value.is_object() => Ok(value),
+            Some(_) => Err(RequestError::Field { field, wanted: "an object" }),
+        }
+    }
+
     /// Takes yes or no; absent is neither.
     pub(super) fn flag(&mut self, field: &'static str) -> Result<Option<bool>, RequestError> {
         match self.take(field) {

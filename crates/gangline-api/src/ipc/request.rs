@@ -228,6 +228,15 @@ pub enum Command {
         /// Makes a repetition the same wake.
         key: Option<String>,
     },
+    /// `tool`: calls one of the agent's own tools. Needs the agent's token; data [`super::ToolData`].
+    Tool {
+        /// The tool's name.
+        name: String,
+        /// Its arguments, an object.
+        input: Value,
+        /// What tells this call from others: the same for a call that is sent again.
+        call: String,
+    },
     /// `subscribe`: sends events from now on; data [`super::SubscribeData`].
     Subscribe {
         /// The `seq` of the last event that is known; absent = from now on.
@@ -259,6 +268,7 @@ impl Command {
             Self::Shutdown => "shutdown",
             Self::SetDirectory { .. } => "set_directory",
             Self::Wake { .. } => "wake",
+            Self::Tool { .. } => "tool",
             Self::Subscribe { .. } => "subscribe",
         }
     }
@@ -306,6 +316,11 @@ impl Command {
             "shutdown" => Self::Shutdown,
             "set_directory" => Self::SetDirectory { path: fields.path()? },
             "wake" => wake(fields)?,
+            "tool" => Self::Tool {
+                name: fields.needed(&["name"])?,
+                input: fields.object("input")?,
+                call: fields.needed(&["call"])?,
+            },
             "subscribe" => Self::Subscribe { cursor: fields.text("cursor")? },
             "irc_threads" => return Err(RequestError::Threads),
             thread if thread.starts_with("irc_thread_") => return Err(RequestError::Threads),
@@ -352,6 +367,7 @@ impl Command {
                 map.serialize_entry("body", body)?;
                 key.as_ref().map_or(Ok(()), |key| map.serialize_entry("key", key))
             }
+            Self::Tool { name, input, call } => tool(map, name, input, call),
             Self::Model { choice: Some(ModelChoice::To(model)) } => {
                 map.serialize_entry("model", model.as_str())
             }
@@ -465,6 +481,17 @@ impl Serialize for Request {
         }
         map.end()
     }
+}
+
+fn tool<M: SerializeMap>(
+    map: &mut M,
+    name: &str,
+    input: &Value,
+    call: &str,
+) -> Result<(), M::Error> {
+    map.serialize_entry("name", name)?;
+    map.serialize_entry("input", input)?;
+    map.serialize_entry("call", call)
 }
 
 fn lines(fields: &mut Fields) -> Result<Lines, RequestError> {

@@ -67,6 +67,7 @@ fn every_command() -> Vec<Command> {
         Command::Interrupt,
         Command::Shutdown,
         Command::SetDirectory { path: "/srv/ada".into() },
+        Command::Tool { name: "recv".into(), input: json!({"max": 2}), call: "c1".into() },
         Command::Subscribe { cursor: None },
         Command::Subscribe { cursor: Some("42".into()) },
         Command::Wake { from: "matrix".into(), body: "new dm from @alice".into(), key: None },

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use gangline_http::Standing as HttpStanding;
 use gangline_irc::server::store::HistoryStore;
 use gangline_os::{
     change_notice::ChangeNotice,
@@ -12,10 +13,12 @@ use gangline_os::{
     task::TaskGroup,
 };
 use gangline_store::{AgentRow, Order, Store};
+use tokio::sync::watch;
 use tracing::{info, warn};
 
 use super::{
-    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow, publish, register,
+    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow, http, publish,
+    register,
     roll::{Roll, needs_login},
     write_ready,
 };
@@ -49,6 +52,7 @@ pub(super) struct Watch<'a> {
     changes: ChangeNotice,
     history: Option<Arc<dyn HistoryStore>>,
     access: Option<AccessSetter>,
+    http: watch::Receiver<HttpStanding>,
     roll: Roll,
     /// The last orders that could be read.
     orders: Vec<Order>,
@@ -78,7 +82,7 @@ impl<'a> Watch<'a> {
         options: &'a HubOptions,
         (store, begun): (Store, UnixMicros),
         listening: Listening,
-        (reconciler, changes): (Reconciler, ChangeNotice),
+        (reconciler, changes, http): (Reconciler, ChangeNotice, watch::Receiver<HttpStanding>),
         (history, access): (Option<Arc<dyn HistoryStore>>, Option<AccessSetter>),
     ) -> Self {
         Self {
@@ -90,6 +94,7 @@ impl<'a> Watch<'a> {
             changes,
             history,
             access,
+            http,
             roll: Roll::default(),
             orders: Vec::new(),
             unreadable: false,
@@ -116,9 +121,11 @@ impl<'a> Watch<'a> {
         loop {
             let rows = self.look().await;
             self.warn_of_strays(&rows);
-            if !self.ready && self.all_ready(&rows) {
+            if !self.ready && self.all_ready(&rows) && self.http_has_tried() {
                 self.ready = true;
-                if let Err(error) = write_ready(self.options, &self.listening) {
+                let standing = self.http.borrow().clone();
+                self.listening.http = http::address(&standing);
+                if let Err(error) = write_ready(self.options, &self.listening, &standing) {
                     return Ends::Failed(error);
                 }
                 told(&self.listening, &self.progress(&rows));
@@ -145,6 +152,8 @@ impl<'a> Watch<'a> {
         tokio::select! {
             () = self.reconciler.child_ended() => Event::Look,
             () = self.changes.notified() => Event::Look,
+            // An interface that is off never changes.
+            Ok(()) = self.http.changed() => Event::Look,
             () = tokio::time::sleep(patience) => Event::Look,
             request = requests.next() => Event::Request(request),
             Some(end) = tasks.next_end() => {
@@ -268,6 +277,11 @@ impl<'a> Watch<'a> {
         })
     }
 
+    /// Returns whether it is known where the HTTP interface listens, or that it cannot now.
+    fn http_has_tried(&self) -> bool {
+        self.options.http.is_none() || *self.http.borrow() != HttpStanding::Off
+    }
+
     /// Tells once of daemons that run and are not kept: nobody but an operator should end them.
     fn warn_of_strays(&mut self, rows: &[AgentRow]) {
         if !self.options.keeps_agents {
@@ -287,12 +301,18 @@ impl<'a> Watch<'a> {
     pub(super) fn publish(&mut self) {
         let options = self.options;
         let kept = self.reconciler.known();
+        let standing = self.http.borrow_and_update().clone();
         let about = About {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             program: options.program.clone(),
             config: options.paths.config_file.clone(),
             irc: self.listening.irc.clone(),
+            http: http::address(&standing),
+            http_trouble: match &standing {
+                HttpStanding::Waiting(..) => Some(standing.to_string()),
+                HttpStanding::Off | HttpStanding::Listening(_) => None,
+            },
             socket: options.irc.map(|_| options.paths.irc_socket()),
             since: rfc3339(self.begun),
             keeps_agents: options.keeps_agents,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{RECV_MAX, Text, WAIT_MAX, object};
+use super::{RECV_MAX, Text, User, WAIT_MAX, object};
 
 type Described = (&'static str, Value);
 
@@ -18,15 +18,29 @@ fn returned(properties: &Value, required: &[&str]) -> Value {
     object(properties, required)
 }
 
-pub(super) fn recv() -> Described {
+pub(super) fn recv(user: User) -> Described {
     let wait = "how long to wait for the first message, in seconds; left out or 0: return at once";
     let properties = json!({
         "wait_seconds": number(wait, 0, WAIT_MAX),
         "max": number("how many messages at most; 1 if left out", 1, RECV_MAX),
     });
-    let description = "Takes the next messages from your inbox. They belong to this turn then: answer \
-                       them by `send` with in_reply_to. Without wait_seconds it returns at once, \
-                       with nothing if nothing waits.";
+    let description = match user {
+        User::Session => {
+            "Takes the next messages from your inbox. They belong to this turn then: answer them by \
+             `send` with in_reply_to. Without wait_seconds it returns at once, with nothing if \
+             nothing waits."
+        }
+        User::Agent => {
+            "Takes the next messages from the agent's inbox into its open turn: answer them by `send` \
+             with in_reply_to. Without an open turn it lists what waits and takes nothing. Without \
+             wait_seconds it returns at once."
+        }
+        User::Person => {
+            "Takes what is new in the operator's inbox from this agent: its letters, its questions to \
+             the operator, and its answers to what you asked here. Answer letters and questions by \
+             `answer`. The agent's own inbox is not touched. Without wait_seconds it returns at once."
+        }
+    };
     (description, object(&properties, &[]))
 }
 
@@ -43,9 +57,16 @@ pub(super) fn received() -> Value {
     )
 }
 
-pub(super) fn ask() -> Described {
-    let options = json!({"type": "array", "items": {"type": "string"}, "maxItems": 20,
-        "description": "answers to choose from; a text of one's own is always possible"});
+pub(super) fn ask(user: User) -> Described {
+    if user == User::Person {
+        let properties = json!({
+            "question": Text("what the agent is asked").json(),
+            "options": options(),
+        });
+        let description = "Asks the agent in the operator's name and returns the message's id at \
+                           once. `recv` gives its answer later.";
+        return (description, object(&properties, &["question"]));
+    }
     let rule = json!({"type": "string",
         "enum": ["humans", "any", "first", "vote", "consensus", "never"],
         "description": "whose answer counts when agents are asked; `first` if left out"});
@@ -53,7 +74,7 @@ pub(super) fn ask() -> Described {
         "description": "what happens to you when nobody answers in time; `none` if left out"});
     let properties = json!({
         "question": Text("what you want to know").json(),
-        "options": options,
+        "options": options(),
         "multi": {"type": "boolean", "description": "whether several options may be chosen"},
         "ttl_seconds": number("the question expires after so long", 1, 30 * 24 * 60 * 60),
         "to": Text(
@@ -69,15 +90,31 @@ pub(super) fn ask() -> Described {
     (description, object(&properties, &["question"]))
 }
 
-pub(super) fn asked() -> Value {
+fn options() -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "maxItems": 20,
+        "description": "answers to choose from; a text of one's own is always possible"})
+}
+
+pub(super) fn asked(user: User) -> Value {
+    if user == User::Person {
+        let text = json!({"type": "string"});
+        return returned(&json!({"id": text, "to": text}), &["id", "to"]);
+    }
     returned(&json!({"id": {"type": "integer"}, "to": {"type": "string"}}), &["id", "to"])
 }
 
-pub(super) fn answer() -> Described {
-    let properties = json!({
+pub(super) fn answer(user: User) -> Described {
+    let mut properties = json!({
         "id": id("the question's id, as in [QUESTION 12]"),
         "answer": Text("the number of an option, or a text").json(),
     });
+    if user == User::Person {
+        properties["id"] = id("the id of the question or letter, as `recv` gives it");
+        properties["kind"] = json!({"type": "string", "enum": ["question", "letter"],
+            "description": "which; `question` if left out"});
+        let description = "Answers a question or a letter of the agent to the operator.";
+        return (description, object(&properties, &["id", "answer"]));
+    }
     (
         "Answers a question that you were asked. Only you or the people in charge may answer it.",
         object(&properties, &["id", "answer"]),
@@ -90,7 +127,13 @@ pub(super) fn answered() -> Value {
     returned(&properties, &["id", "state"])
 }
 
-pub(super) fn loose_ends() -> Described {
+pub(super) fn loose_ends(user: User) -> Described {
+    if user == User::Person {
+        let description = "Lists what is open between the operator and the agent: questions to the \
+                           operator (kind `asked`), letters, what waits in the agent's inbox \
+                           (`message`, not taken), and its reminders.";
+        return (description, object(&json!({}), &[]));
+    }
     (
         "Lists what is still open: questions that you asked, questions that you were asked, and your \
          reminders, each with its kind and id.",
@@ -98,9 +141,13 @@ pub(super) fn loose_ends() -> Described {
     )
 }
 
-pub(super) fn open() -> Value {
+pub(super) fn open(user: User) -> Value {
+    let kinds = match user {
+        User::Session | User::Agent => json!(["question", "asked", "reminder"]),
+        User::Person => json!(["question", "asked", "reminder", "letter", "message"]),
+    };
     let row = json!({"type": "object", "properties": {
-        "kind": {"type": "string", "enum": ["question", "asked", "reminder"]},
+        "kind": {"type": "string", "enum": kinds},
         "id": {"type": "integer"}, "agent": {"type": "string"}, "with": {"type": "string"},
         "text": {"type": "string"}, "due_at": {"type": "string"}, "repeats": {"type": "string"},
         "expires_at": {"type": "string"},
@@ -108,16 +155,24 @@ pub(super) fn open() -> Value {
     returned(&json!({"loose_ends": {"type": "array", "items": row}}), &["loose_ends"])
 }
 
-pub(super) fn cancel_loose_end() -> Described {
+pub(super) fn cancel_loose_end(user: User) -> Described {
     let kind = json!({"type": "string", "enum": ["question", "reminder"], "description": "which"});
     let properties = json!({"kind": kind, "id": id("its id, as get_loose_ends lists it")});
     (
-        "Withdraws a question that you asked, or deletes a reminder of yours.",
+        match user {
+            User::Session | User::Agent => {
+                "Withdraws a question that you asked, or deletes a reminder of yours."
+            }
+            User::Person => {
+                "Closes a question of the agent without an answer ([cancelled]), or deletes a \
+                 reminder of the agent."
+            }
+        },
         object(&properties, &["kind", "id"]),
     )
 }
 
-pub(super) fn remind() -> Described {
+pub(super) fn remind(user: User) -> Described {
     let due = "when: `in 20 min`, `tomorrow 9:00`, `2026-12-01T09:00Z`, or again and again: `every 2 \
                hours`, `every weekday 8:30`, a cron line such as `0 9 * * 1-5`; a zone may follow: \
                `9:00 Europe/Berlin`";
@@ -126,8 +181,16 @@ pub(super) fn remind() -> Described {
         "due": Text(due).json(),
     });
     (
-        "Reminds you later: the message comes to your inbox at that time, from `reminder`, and wakes \
-         you. Your final text of that turn goes where you were asked in this one.",
+        match user {
+            User::Session => {
+                "Reminds you later: the message comes to your inbox at that time, from `reminder`, \
+                 and wakes you. Your final text of that turn goes where you were asked in this one."
+            }
+            User::Agent | User::Person => {
+                "Reminds the agent later: the message comes to its inbox at that time, from \
+                 `reminder`, and wakes it."
+            }
+        },
         object(&properties, &["message", "due"]),
     )
 }
@@ -142,9 +205,12 @@ pub(super) fn whoami() -> Described {
     ("Tells who you are: name, role, pronouns of the people in charge.", object(&json!({}), &[]))
 }
 
-pub(super) fn me() -> Value {
+pub(super) fn me(user: User) -> Value {
     let text = json!({"type": "string"});
-    let properties = json!({"name": text, "role": text, "pronouns": text, "gangline_rev": text,
-        "hyperhive_rev": text});
+    let mut properties = json!({"name": text, "role": text, "pronouns": text,
+        "gangline_rev": text, "hyperhive_rev": text});
+    if user != User::Session {
+        properties["caller"] = json!({"type": "string", "enum": ["agent", "operator"]});
+    }
     returned(&properties, &["name", "role", "pronouns", "hyperhive_rev"])
 }

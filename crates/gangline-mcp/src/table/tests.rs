@@ -21,7 +21,26 @@ fn each_user_is_offered_the_tools_that_are_for_it() {
         "whoami",
     ];
     assert_eq!(names(User::Session), session);
-    assert_eq!(names(User::Agent), ["send", "read", "who", "channels", "topic"]);
+    let outside = [
+        "send",
+        "recv",
+        "ask",
+        "answer",
+        "get_loose_ends",
+        "cancel_loose_end",
+        "remind",
+        "whoami",
+        "read",
+        "who",
+        "channels",
+        "topic",
+        "join",
+        "part",
+        "compact",
+        "clear",
+        "set_directory",
+    ];
+    assert_eq!(names(User::Agent), outside);
     assert_eq!(names(User::Person), names(User::Agent));
     let takes =
         |user, argument: &str| offered(user)[0].input_schema["properties"].get(argument).is_some();

@@ -1,12 +1,15 @@
 //! What others than the command line ask of a daemon or the chat server; the answer is the text that
 //! `gangline channel` prints.
 
-use gangline_api::ipc::{Command, IfAbsent, Lines, Response, not_joined};
+use std::{path::PathBuf, time::Duration};
+
+use gangline_api::ipc::{Command, IfAbsent, Lines, Response, ToolData, not_joined};
 use gangline_core::{
     MessageId,
     name::{ChannelName, Target},
 };
 use gangline_os::paths::Overrides;
+use serde_json::Value;
 
 use super::{
     client::{Client, RESPONSE},
@@ -58,6 +61,51 @@ pub(crate) fn topic(
     topic: Option<String>,
 ) -> Result<String, Failure> {
     ask(reach, "topic", &Command::Topic { channel, topic })
+}
+
+/// Lets the agent enter a channel.
+pub(crate) fn join_channel(reach: &Reach, channel: ChannelName) -> Result<String, Failure> {
+    ask(reach, "join", &Command::Join { channel })
+}
+
+/// Lets the agent leave a channel.
+pub(crate) fn part(reach: &Reach, channel: ChannelName) -> Result<String, Failure> {
+    ask(reach, "part", &Command::Part { channel })
+}
+
+/// Shortens the agent's context.
+pub(crate) fn compact(reach: &Reach) -> Result<String, Failure> {
+    ask(reach, "compact", &Command::Compact).map(|_| "compacts once no turn is open".to_owned())
+}
+
+/// Begins an empty context.
+pub(crate) fn clear(reach: &Reach) -> Result<String, Failure> {
+    ask(reach, "clear", &Command::Clear).map(|_| "begins anew once no turn is open".to_owned())
+}
+
+/// Tells the instructions of a folder.
+pub(crate) fn set_directory(reach: &Reach, path: PathBuf) -> Result<String, Failure> {
+    ask(reach, "set-directory", &Command::SetDirectory { path })
+}
+
+/// Calls one of the agent's own tools; waits no longer than `patience`. The inner error is the tool's.
+pub(crate) fn tool(
+    reach: &Reach,
+    (name, input, call): (&str, &Value, &str),
+    patience: Duration,
+) -> Result<Result<String, String>, Failure> {
+    let mut client =
+        Client::dial(&reach.sockets).map_err(|error| messages::unreachable(&reach.nick, &error))?;
+    let (name, input, call) = (name.to_owned(), input.clone(), call.to_owned());
+    let response = client
+        .ask(Command::Tool { name, input, call }, reach.token.clone(), patience)
+        .map_err(|error| messages::lost(&reach.nick, error))?;
+    if !response.ok {
+        return Ok(Err(response.error.unwrap_or_else(|| "the tool failed".to_owned())));
+    }
+    let data: ToolData = serde_json::from_value(response.data.unwrap_or_default())
+        .map_err(|error| Failure::environment(error).doing("cannot read the daemon's response"))?;
+    Ok(Ok(data.result))
 }
 
 /// Does something by a connection to the chat server that has one of these nicks, unless it is taken

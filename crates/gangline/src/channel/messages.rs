@@ -80,6 +80,7 @@ pub(super) fn text(verb: &str, command: &Command, response: &Response) -> Result
         | Command::Interrupt
         | Command::Shutdown
         | Command::Wake { .. }
+        | Command::Tool { .. }
         | Command::Subscribe { .. } => plain(verb.to_owned()),
     }
 }
@@ -157,6 +158,7 @@ pub(super) fn refused(
         | Command::Interrupt
         | Command::Shutdown
         | Command::Wake { .. }
+        | Command::Tool { .. }
         | Command::Subscribe { .. } => verb.to_owned(),
     };
     let failure = Failure::user(format!("{what} failed: {}", one_line(error)));

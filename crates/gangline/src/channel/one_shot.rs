@@ -83,6 +83,7 @@ pub(super) fn can(command: &Command) -> bool {
         | Command::Shutdown
         | Command::SetDirectory { .. }
         | Command::Wake { .. }
+        | Command::Tool { .. }
         | Command::Subscribe { .. } => false,
     }
 }
@@ -166,6 +167,7 @@ async fn ask(link: &mut Link, command: &Command) -> Result<Response, OneShotErro
         | Command::Shutdown
         | Command::SetDirectory { .. }
         | Command::Wake { .. }
+        | Command::Tool { .. }
         | Command::Subscribe { .. } => {
             Ok(Response::failed(None, "only the agent's daemon knows this"))
         }

@@ -4,8 +4,7 @@ use gangline_api::{
     approval::{Approval, Decision},
     policy::PolicyRule,
 };
-use gangline_core::{ApprovalNumber, Principal, QuestionNumber, Redactor, Tier, approval};
-use gangline_hub::credentials::OWNER;
+use gangline_core::{ApprovalNumber, Principal, QuestionNumber, Redactor, approval};
 use gangline_os::change_notice;
 use gangline_store::{DecideError, Decided, RuleRow, Ruling, Store, Stored};
 use serde::Serialize;
@@ -106,7 +105,7 @@ fn ruling(args: &Decide, decision: Decision) -> Ruling {
 
 /// Returns the principal at the command line: a user who can write the state folder is its owner.
 pub(super) fn owner() -> Principal {
-    Principal { account: OWNER.to_owned(), tier: Tier::Owner }
+    crate::owner::principal()
 }
 
 /// Returns how others know the person at the command line.

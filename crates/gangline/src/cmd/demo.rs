@@ -52,6 +52,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         longest_delay: LONGEST_DELAY,
         ready_file: args.ready_file,
         program: keep.program().to_owned(),
+        http: None,
         options: Vec::new(),
     };
     let plan = |listening: &Listening| -> Result<Plan, Refused> {

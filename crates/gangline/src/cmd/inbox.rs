@@ -2,17 +2,16 @@
 
 use clap::Subcommand;
 use gangline_api::inbox::Letter;
-use gangline_core::{MessageState, Origin, Redactor, shown};
+use gangline_core::shown;
 use gangline_os::{
     change_notice,
     clock::{self, rfc3339},
 };
-use gangline_store::{LetterError, LetterFilter, LetterRow, NewMessage, Store};
+use gangline_store::{LetterError, LetterFilter, LetterRow, Store};
 
-use super::decide;
 use crate::{
-    caller, cli::Global, failure::Failure, names, output, place, place::Installation, show, store,
-    who::Who,
+    caller, cli::Global, failure::Failure, names, output, owner, place, place::Installation, show,
+    store, who::Who,
 };
 
 /// How many letters are listed.
@@ -88,7 +87,7 @@ async fn settle(
     caller::refuse("settle the owner's letters")?;
     let letter = store.letter(number).await?.ok_or(LetterError::Unknown(number));
     let letter = letter.map_err(explain)?;
-    let answer = text.map(|text| answer(&letter, &text));
+    let answer = text.map(|text| owner::answer_to(&letter, (&caller::name(), &text)));
     let settled = store.settle_letter(number, caller::name(), answer).await;
     let (letter, message) = settled.map_err(explain)?;
     change_notice::notify(&installation.paths.change_notice(letter.agent.folded()));
@@ -101,29 +100,6 @@ async fn settle(
         })?,
     }
     Ok(())
-}
-
-/// Returns the message by which the sender hears of the answer.
-fn answer(letter: &LetterRow, text: &str) -> NewMessage {
-    let owner = decide::owner();
-    let body = format!("{text}\n(the answer to your letter {}: {})", letter.id, letter.body);
-    NewMessage {
-        agent: letter.agent.clone(),
-        network_id: "local".to_owned(),
-        intake_key: Some(format!("letter/{}", letter.id)),
-        origin: Origin::Cli,
-        sender: caller::name(),
-        principal: owner,
-        target: String::new(),
-        body: Redactor::new([]).redact(&body),
-        in_reply_to: None,
-        cause_root: None,
-        hops: 0,
-        state: MessageState::Accepted,
-        cursor: None,
-        not_before: None,
-        msgid: None,
-    }
 }
 
 fn wire(row: &LetterRow) -> Letter {

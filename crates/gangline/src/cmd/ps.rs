@@ -132,8 +132,16 @@ fn hub(about: Option<Option<&About>>, starts: &str, now: UnixMicros) -> String {
         Some(_) => "\nwarning: it rejected the changed configuration: see hub.log",
         None => "",
     };
+    let http = about.http.as_ref().map_or_else(String::new, |it| format!(", HTTP on {it}"));
+    let trouble = about.http_trouble.as_ref().map_or_else(String::new, |why| {
+        format!(
+            "\nwarning: HTTP: {}; it is tried again: stop the other program, or set another \
+             `http.port` and run `gangline restart --hub`",
+            show::text::one_line(why)
+        )
+    });
     format!(
-        "hub: process {}, version {}{old}{up}, chat on {}{agents}{refused}",
+        "hub: process {}, version {}{old}{up}, chat on {}{http}{agents}{refused}{trouble}",
         about.pid, about.version, about.irc
     )
 }

@@ -15,7 +15,7 @@ use crate::{
     cli::{Global, number},
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
-    fleet, invite,
+    fleet, http, invite,
     keep::Keep,
     output, place, store,
 };
@@ -193,6 +193,7 @@ fn options(checked: &Checked, args: Args) -> Result<HubOptions, Failure> {
         on_term: if args.service { OnTerm::Leave } else { OnTerm::Drain },
         longest_delay: Duration::from_secs(args.restart_delay_max),
         program: Keep::new(&checked.paths)?.program().to_owned(),
+        http: http::options(&checked.loaded, &checked.paths)?,
         options: words(&args),
         ready_file: args.ready_file,
     })
@@ -295,7 +296,7 @@ pub(super) fn ready(paths: &Paths, listening: &Listening) -> ReadyLine {
     ReadyLine {
         pid: std::process::id(),
         irc: listening.irc.clone(),
-        http: None,
+        http: listening.http.clone(),
         token: listening.owner.expose().to_owned(),
         state: paths.state.clone(),
     }

@@ -1,33 +1,43 @@
-//! `gangline mcp --nick`: an agent's view of the chat, and words of one's own, for any MCP client.
+//! An agent's view of the chat, its inbox, and words of one's own, for any MCP client: `gangline mcp
+//! --nick` over the standard streams, and the hub over HTTP.
 //!
-//! It serves one client over its standard streams and owns nothing that lasts: each call dials the
-//! agent's daemon anew, so it outlives the daemon. Who shows the agent's token is the agent; anybody
-//! else is the person who runs the program. A person reads what the daemon sees without moving how
-//! far the agent has read, and speaks by a connection to the chat server, since the daemon has the
-//! agent's voice only ([`person`]).
+//! It owns nothing that lasts: each call dials the agent's daemon anew, so it outlives the daemon. Who
+//! shows the agent's token is the agent, whose tools the daemon runs; anybody else is the person who
+//! runs the program, or whose token it shows. A person reads what the daemon sees without moving how
+//! far the agent has read, speaks by a connection to the chat server ([`person`]), and has the
+//! operator's inbox ([`operator`]).
 
+mod operator;
 mod person;
+mod record;
+mod work;
 
 use std::{ffi::OsString, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_core::{AgentName, name::Target};
 use gangline_mcp::table::{Tool, User, offered};
-use gangline_os::{CancellationToken, paths::Overrides, task};
+use gangline_os::{
+    CancellationToken,
+    paths::{Overrides, Paths},
+    task,
+};
 use gangline_runtime::{ToolCall, ToolHost, ToolServer, ToolSpec};
+use gangline_store::Store;
 use serde_json::Value;
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::{Mutex, OnceCell, oneshot};
 
-use self::person::Person;
+use self::{
+    operator::{Inbox, Site},
+    person::Person,
+    work::Work,
+};
 use super::join;
 use crate::{
     caller::{Caller, NICK, TOKEN, given},
-    channel::{
-        ask::{self, Saying},
-        reach::{self, LegacyTmp, Reach},
-    },
+    channel::reach::{self, LegacyTmp, Reach},
     failure::Failure,
-    place, who,
+    place, store, who,
 };
 
 #[cfg(test)]
@@ -76,16 +86,15 @@ enum Who {
 }
 
 /// The tools' host.
-struct Outside {
+pub(crate) struct Outside {
     work: Arc<Work>,
-    /// One call after the other, in the order of asking: what is said keeps its order.
+    /// One call after the other, in the order of asking: what is said keeps its order. Calls that
+    /// wait do not hold it.
     turn: Mutex<()>,
-}
-
-/// What a call needs.
-struct Work {
-    reach: Reach,
-    who: Who,
+    place: Overrides,
+    /// Where the store is, and the store; opened when it is first needed.
+    opened: OnceCell<(Paths, Store)>,
+    inbox: Inbox,
 }
 
 impl Outside {
@@ -104,7 +113,9 @@ impl Outside {
         let no_such = || Failure::user(format!("cannot find the socket of the daemon of {nick}"));
         let reach = Reach::find(&named, Some(nick), LegacyTmp::No)?.ok_or_else(no_such)?;
         let who = match (caller, &reach.token) {
-            (Caller::Person { user }, _) => Who::Person(Person::new(user.as_deref(), place)),
+            (Caller::Person { user }, _) => {
+                Who::Person(Person::new(user.as_deref(), place.clone()))
+            }
             (Caller::Agent { name: None, .. }, Some(_)) => Who::Agent,
             (Caller::Agent { name: Some(name), .. }, _) if name == *nick => Who::Agent,
             (Caller::Agent { name: Some(name), .. }, _) => {
@@ -117,7 +128,89 @@ impl Outside {
                 return Err(Failure::user(text));
             }
         };
-        Ok(Self { work: Arc::new(Work { reach, who }), turn: Mutex::new(()) })
+        Ok(Self::with(Work { reach, who }, place))
+    }
+
+    /// Returns the host for a person's client at the hub, who speaks under this name.
+    pub(crate) fn at_hub(
+        (place, paths): (Overrides, Paths),
+        store: Store,
+        (agent, name): (&AgentName, &str),
+    ) -> Result<Self, Failure> {
+        // Nobody's token: whoever comes over HTTP is not the agent.
+        let env = |name: &str| std::env::var_os(name).filter(|_| name != TOKEN);
+        let no_such = || Failure::user(format!("cannot find the socket of the daemon of {agent}"));
+        let reach = Reach::find(&env, Some(agent), LegacyTmp::No)?.ok_or_else(no_such)?;
+        let who = Who::Person(Person::new(Some(name), place.clone()));
+        let outside = Self::with(Work { reach, who }, place);
+        Ok(Self { opened: OnceCell::new_with(Some((paths, store))), ..outside })
+    }
+
+    fn with(work: Work, place: Overrides) -> Self {
+        Self {
+            work: Arc::new(work),
+            turn: Mutex::new(()),
+            place,
+            opened: OnceCell::new(),
+            inbox: Inbox::default(),
+        }
+    }
+
+    /// Returns the installation's paths and store.
+    async fn opened(&self) -> Result<&(Paths, Store), Failure> {
+        let open = async || -> Result<(Paths, Store), Failure> {
+            let paths = place::of_existing(&self.place)?;
+            let store = store::existing(&paths).await?;
+            Ok((paths, store))
+        };
+        self.opened.get_or_try_init(open).await
+    }
+
+    /// Does what a person asks, and records it before and after (R2-41).
+    async fn of_person(
+        &self,
+        tool: Tool,
+        call: ToolCall,
+        taken_back: &CancellationToken,
+    ) -> Option<Result<String, String>> {
+        let opened = self.opened().await;
+        let agent = &self.work.reach.nick;
+        if let Ok((_, store)) = opened {
+            record::before(store, agent, &call).await;
+        }
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let outcome = match (is_of_inbox(tool), opened) {
+            (true, Ok((paths, store))) => {
+                let site = Site { paths, store, agent };
+                self.inbox.call(site, (tool, &call), taken_back).await
+            }
+            (true, Err(ref failure)) => Some(Err(sentences(failure))),
+            (false, _) => self.on_thread(call, taken_back).await,
+        };
+        if let Ok((_, store)) = self.opened().await {
+            record::after(store, agent, (id, name), outcome.as_ref()).await;
+        }
+        outcome
+    }
+
+    /// Runs a call that blocks.
+    async fn on_thread(
+        &self,
+        call: ToolCall,
+        taken_back: &CancellationToken,
+    ) -> Option<Result<String, String>> {
+        let (done, told) = oneshot::channel();
+        let (work, stop) = (Arc::clone(&self.work), taken_back.clone());
+        let begun = task::thread("tool call", move || {
+            // Whoever asked may be gone.
+            let _ = done.send(work.call(&call, &|| stop.is_cancelled()));
+        });
+        let outcome = match begun {
+            Err(error) => Err(format!("the call cannot be made: {error}")),
+            Ok(_) => told.await.unwrap_or_else(|_| Err(BROKEN.to_owned())),
+        };
+        // Nobody waits for why what was taken back was not done.
+        Some(outcome).filter(|outcome| outcome.is_ok() || !taken_back.is_cancelled())
     }
 }
 
@@ -141,98 +234,46 @@ impl ToolHost for Outside {
         call: ToolCall,
         taken_back: CancellationToken,
     ) -> Option<Result<String, String>> {
-        let _turn = tokio::select! {
-            biased;
-            () = taken_back.cancelled() => return None,
-            turn = self.turn.lock() => turn,
+        let Some(tool) = Tool::named(&call.name) else {
+            return Some(Err(format!("there is no tool `{}` here", call.name)));
         };
-        let (done, told) = oneshot::channel();
-        let (work, stop) = (Arc::clone(&self.work), taken_back.clone());
-        let begun = task::thread("tool call", move || {
-            // Whoever asked may be gone.
-            let _ = done.send(work.call(&call, &|| stop.is_cancelled()));
-        });
-        let outcome = match begun {
-            Err(error) => Err(format!("the call cannot be made: {error}")),
-            Ok(_) => told.await.unwrap_or_else(|_| Err(BROKEN.to_owned())),
+        let _turn = if tool == Tool::Recv {
+            None
+        } else {
+            Some(tokio::select! {
+                biased;
+                () = taken_back.cancelled() => return None,
+                turn = self.turn.lock() => turn,
+            })
         };
-        // Nobody waits for why what was taken back was not done.
-        Some(outcome).filter(|outcome| outcome.is_ok() || !taken_back.is_cancelled())
+        match &self.work.who {
+            Who::Agent => self.on_thread(call, &taken_back).await,
+            Who::Person(_) => self.of_person(tool, call, &taken_back).await,
+        }
     }
 }
 
-impl Work {
-    /// Does it; `taken_back` says whether nobody wants it any more.
-    fn call(&self, call: &ToolCall, taken_back: &dyn Fn() -> bool) -> Result<String, String> {
-        let input = &call.input;
-        let told = match Tool::named(&call.name) {
-            Some(Tool::Send) => {
-                let (to, text) = (place(input, "to")?, needed(input, "text")?);
-                let in_reply_to = text_of(input, "in_reply_to")?.filter(|id| !id.is_empty());
-                match (&self.who, in_reply_to) {
-                    (Who::Person(_), Some(_)) => {
-                        return Err("`in_reply_to` is for the agent: nothing was sent".to_owned());
-                    }
-                    (Who::Person(person), None) => person.say(&to, text, taken_back),
-                    (Who::Agent, in_reply_to) => {
-                        let answers = in_reply_to.map(str::parse).transpose();
-                        let answers = answers.map_err(|error| format!("`in_reply_to`: {error}"))?;
-                        ask::say(&self.reach, Saying { to, text: text.to_owned(), answers })
-                    }
-                }
-            }
-            Some(Tool::Read) => {
-                let (from, limit) = (place(input, "from")?, lines(input)?);
-                match &self.who {
-                    Who::Agent => ask::read(&self.reach, from, limit),
-                    Who::Person(person) => ask::peek(&self.reach, self.meant(person, from), limit),
-                }
-            }
-            Some(Tool::Who) => ask::who(&self.reach, place(input, "target")?),
-            Some(Tool::Channels) => ask::channels(&self.reach),
-            Some(Tool::Topic) => self.topic(input, taken_back)?,
-            Some(
-                Tool::NoReply
-                | Tool::Recv
-                | Tool::Ask
-                | Tool::Answer
-                | Tool::LooseEnds
-                | Tool::CancelLooseEnd
-                | Tool::Remind
-                | Tool::WhoAmI,
-            )
-            | None => {
-                return Err(format!("there is no tool `{}` here", call.name));
-            }
-        };
-        told.map_err(|failure| sentences(&failure))
-    }
-
-    fn topic(
-        &self,
-        input: &Value,
-        taken_back: &dyn Fn() -> bool,
-    ) -> Result<Result<String, Failure>, String> {
-        let Target::Channel(channel) = place(input, "channel")? else {
-            return Err("`channel`: a channel begins with #".to_owned());
-        };
-        Ok(match (text_of(input, "text")?, &self.who) {
-            (Some(text), Who::Person(person)) => person.set_topic(&channel, text, taken_back),
-            (text, Who::Agent | Who::Person(_)) => {
-                ask::topic(&self.reach, channel, text.map(str::to_owned))
-            }
-        })
-    }
-
-    /// Returns the place whose lines a person means: by the agent's nick those that the two have
-    /// exchanged, which the agent keeps under the person's.
-    fn meant(&self, person: &Person, from: Target) -> Target {
-        match from {
-            Target::Nick(nick) if nick.folded() == self.reach.nick.folded() => {
-                person.nick().map_or(Target::Nick(nick), Target::Nick)
-            }
-            Target::Nick(_) | Target::Channel(_) => from,
-        }
+/// Returns whether a person's call is about the operator's inbox, which is in the store.
+fn is_of_inbox(tool: Tool) -> bool {
+    match tool {
+        Tool::Recv
+        | Tool::Ask
+        | Tool::Answer
+        | Tool::LooseEnds
+        | Tool::CancelLooseEnd
+        | Tool::Remind
+        | Tool::WhoAmI => true,
+        Tool::Send
+        | Tool::NoReply
+        | Tool::Read
+        | Tool::Who
+        | Tool::Channels
+        | Tool::Topic
+        | Tool::Join
+        | Tool::Part
+        | Tool::Compact
+        | Tool::Clear
+        | Tool::SetDirectory => false,
     }
 }
 
@@ -259,6 +300,26 @@ fn needed<'a>(input: &'a Value, name: &str) -> Result<&'a str, String> {
 
 fn place(input: &Value, name: &str) -> Result<Target, String> {
     needed(input, name)?.trim().parse().map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// Returns what is to be said: `body`, or `text` as it was called before.
+fn body(input: &Value) -> Result<&str, String> {
+    match text_of(input, "body")?.filter(|text| !text.trim().is_empty()) {
+        Some(body) => Ok(body),
+        None => needed(input, "text").map_err(|_| "`body` is missing".to_owned()),
+    }
+}
+
+/// Reads a whole number within bounds, also from a string of digits: models write both.
+fn number(input: &Value, name: &str, least: u64, usual: Option<u64>) -> Result<u64, String> {
+    let number = match (input.get(name), usual) {
+        (None | Some(Value::Null), Some(usual)) => return Ok(usual),
+        (None | Some(Value::Null), None) => return Err(format!("`{name}` is missing")),
+        (Some(Value::String(digits)), _) => digits.trim().parse().ok(),
+        (Some(value), _) => value.as_u64(),
+    };
+    let number = number.filter(|number| *number >= least);
+    number.ok_or_else(|| format!("`{name}` must be a whole number from {least} on"))
 }
 
 fn lines(input: &Value) -> Result<u32, String> {

@@ -47,6 +47,7 @@ fn the_help_lists_every_command() {
       questions    List open questions of the agents
       answer       Answer an agent's question
       inbox        List the letters that agents sent to the operator, answer them, or put them away
+      token        Make, list or revoke tokens, with which programs outside reach one agent over HTTP
       config       Check the configuration, or print its schema
       doctor       Check the installation, the agents and their programs; say how to fix what is wrong
       runtime      List, check and choose backends

@@ -48,6 +48,24 @@ pub(crate) fn ask(state: &Path, agent: &str, questions: &[&str], letter: &str) {
     });
 }
 
+/// Stores a letter.
+pub(crate) fn letter(state: &Path, agent: &str, text: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let path = state.join("gangline.db");
+        let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        let letter = NewLetter {
+            agent: agent.parse().unwrap(),
+            turn: None,
+            idem_key: text.to_owned(),
+            in_reply_to: None,
+            body: Redactor::default().redact(text),
+        };
+        store.send_letter(letter).await.unwrap();
+        store.close().await.unwrap();
+    });
+}
+
 /// R2-19, R2-21 … R2-25: with every daemon down the people in charge see what waits for them, answer
 /// by number or word, and are told what is wrong.
 #[test]

@@ -51,9 +51,10 @@ fn what_is_printed_is_what_the_table_says() {
         (run(&["approvals"]).json().as_array()?.len() == 1).then_some(())
     });
     crate::inbox::ask(&stage.world.state(), "oak-ada", &["merge?"], "the disk is full");
+    let made = run(&["token", "add", "--scope", "mcp:ada", "--label", "an editor"]).json();
     let of_agent = stage.world.state().join("agents/oak-ada/irc.secret");
     let of_agent = std::fs::read_to_string(of_agent).unwrap().trim().to_owned();
-    let secrets = [stage.token(), of_agent];
+    let secrets = [stage.token(), of_agent, made["token"].as_str().unwrap().to_owned()];
     let rows = rows();
     assert!(rows.len() >= 12, "{rows:#?}");
     for row in rows {

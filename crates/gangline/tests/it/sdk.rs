@@ -10,15 +10,36 @@ use crate::standin::{address, world};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gangline");
 
+/// What a person's client is offered.
+pub(crate) const TOOLS: [&str; 17] = [
+    "send",
+    "recv",
+    "ask",
+    "answer",
+    "get_loose_ends",
+    "cancel_loose_end",
+    "remind",
+    "whoami",
+    "read",
+    "who",
+    "channels",
+    "topic",
+    "join",
+    "part",
+    "compact",
+    "clear",
+    "set_directory",
+];
+
 /// A script and the program that runs it.
 #[derive(Clone, Copy)]
-enum Script {
+pub(crate) enum Script {
     Node(&'static str),
     Python(&'static str),
 }
 
 /// Runs a program in the world's environment as the login `ori`; returns what it printed.
-fn printed(world: &World, program: &Path, args: &[&str]) -> String {
+pub(crate) fn printed(world: &World, program: &Path, args: &[&str]) -> String {
     let mut command = Command::new(program);
     for (name, value) in world.command(&[]).get_envs() {
         command.env(name, value.unwrap_or_default());
@@ -31,7 +52,7 @@ fn printed(world: &World, program: &Path, args: &[&str]) -> String {
 }
 
 /// Runs a script with the SDKs at hand; returns what it told, by name.
-fn told(world: &World, script: Script, args: &[&str]) -> BTreeMap<String, Value> {
+pub(crate) fn told(world: &World, script: Script, args: &[&str]) -> BTreeMap<String, Value> {
     let (program, name, text) = match script {
         Script::Node(text) => ("node".into(), "script.mjs", text),
         Script::Python(text) => (programs::python(), "script.py", text),
@@ -52,7 +73,7 @@ fn speaks_and_reads(script: Script) -> BTreeMap<String, Value> {
     let mut alice = stage.member("alice");
     let args = [BINARY, "mcp", "--nick", "oak-ada", "--config", &stage.config];
     let told = told(&stage.world, script, &args);
-    assert_eq!(told["tools"], json!(["send", "read", "who", "channels", "topic"]));
+    assert_eq!(told["tools"], json!(TOOLS));
     assert_eq!(told["channels"], fine("Active channels:\n  #general"));
     assert_eq!(told["said"], fine("Sent to #general as ori"));
     alice.hears("ori", "#general", "from an editor");
@@ -82,7 +103,7 @@ fn the_official_mcp_client_speaks_and_reads() {
 #[test]
 fn the_official_mcp_client_for_python_speaks_and_reads() {
     let told = speaks_and_reads(Script::Python(include_str!("sdk/mcp.py")));
-    assert_eq!((&told["version"], &told["session"]), (&json!("2025-11-25"), &json!(5)));
+    assert_eq!((&told["version"], &told["session"]), (&json!("2025-11-25"), &json!(17)));
     assert_eq!(told["read"], fine("<ori> from an editor"));
 }
 
@@ -110,7 +131,7 @@ fn the_mcp_inspector_lists_and_calls_the_tools() {
     };
     let listed = ask(&["--method", "tools/list"]);
     let names = listed["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]);
-    assert!(names.eq(["send", "read", "who", "channels", "topic"].iter()), "{listed}");
+    assert!(names.eq(TOOLS.iter()), "{listed}");
     let fine = |text: &str| (text.to_owned(), false);
     assert_eq!(call("channels", &[]), fine("Active channels:\n  #general"));
     assert_eq!(call("send", &["to=#general", "text=looked at"]), fine("Sent to #general as ori"));

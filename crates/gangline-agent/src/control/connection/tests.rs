@@ -30,11 +30,13 @@ use crate::{
     showing::Showing,
     speech::Speaker,
     tokens::{Proof, Tokens},
+    tools::{About, AgentTools},
     whereabouts::Whereabouts,
 };
 
 mod ends;
 mod events;
+mod tools;
 
 struct Fixture {
     folder: TempDir,
@@ -85,6 +87,43 @@ impl Fixture {
         };
         let run = kept.run(rooms_end, ticks, CancellationToken::new());
         tasks.spawn("rooms", async move { _ = run.await });
+        let paths = Paths {
+            config_file: "/c".into(),
+            state: folder.path().into(),
+            runtime: folder.path().into(),
+        };
+        let speaker = Speaker {
+            owners_only: Arc::default(),
+            agent: ada(),
+            store,
+            paths,
+            redactor: Arc::clone(&redactor),
+            agent_loop: loop_sender.clone(),
+            outbox: Arc::new(Notify::new()),
+            committed: committed.clone(),
+            max_hops: 8,
+        };
+        let whereabouts = Whereabouts {
+            joined: watch::channel(channels.clone()).1,
+            wanted: watch::channel(channels).1,
+            kept_out: watch::channel(HashSet::new()).1,
+            inquiries: asked,
+        };
+        let showing = watch::channel(Showing::new(Agent::new(options).view())).1;
+        let tools = AgentTools {
+            server_key: "gangline",
+            speaker: speaker.clone(),
+            turn: watch::channel(None).1,
+            whereabouts: whereabouts.clone(),
+            clock: clock::system(),
+            showing: showing.clone(),
+            alarm: Arc::new(Notify::new()),
+            about: About {
+                role: "agent".to_owned(),
+                pronouns: "she/her".to_owned(),
+                folder: folder.path().join("notes"),
+            },
+        };
         let requests = Requests {
             me: Arc::new(Identity {
                 agent: ada(),
@@ -93,30 +132,11 @@ impl Fixture {
                 redactor: Arc::clone(&redactor),
             }),
             everybody: vec![ada()],
-            speaker: Speaker {
-                owners_only: Arc::default(),
-                agent: ada(),
-                store,
-                paths: Paths {
-                    config_file: "/c".into(),
-                    state: folder.path().into(),
-                    runtime: folder.path().into(),
-                },
-                redactor,
-                agent_loop: loop_sender.clone(),
-                outbox: Arc::new(Notify::new()),
-                committed: committed.clone(),
-                max_hops: 8,
-            },
+            speaker,
             context: watch::channel(None).1,
-            showing: watch::channel(Showing::new(Agent::new(options).view())).1,
+            showing,
             unread,
-            whereabouts: Whereabouts {
-                joined: watch::channel(channels.clone()).1,
-                wanted: watch::channel(channels).1,
-                kept_out: watch::channel(HashSet::new()).1,
-                inquiries: asked,
-            },
+            whereabouts,
             members: members.subscribe(),
             agent_loop: loop_sender,
             rooms: rooms.clone(),
@@ -129,6 +149,7 @@ impl Fixture {
                 owner_file: folder.path().join("owner.token"),
                 run_id: RunId { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 },
             },
+            tools,
             asked_to_end: CancellationToken::new(),
         };
         let _held = (token, rooms, tick_sender);

@@ -36,7 +36,7 @@ pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
 }
 
 /// Returns the tools that the agent has in its session.
-fn tools(settings: &Settings, shared: &Shared) -> AgentTools {
+pub(super) fn tools(settings: &Settings, shared: &Shared) -> AgentTools {
     AgentTools {
         server_key: settings.server_key.as_str(),
         speaker: speaker(settings, shared),

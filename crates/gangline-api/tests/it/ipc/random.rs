@@ -39,6 +39,11 @@ fn command() -> impl Strategy<Value = Command> {
         (channel(), option::of(any::<String>()))
             .prop_map(|(channel, topic)| Command::Topic { channel, topic }),
         any::<bool>().prop_map(|query| Command::Status { query }),
+        (words(), words()).prop_map(|(name, call)| Command::Tool {
+            input: serde_json::json!({"x": name.clone()}),
+            name,
+            call,
+        }),
         words().prop_map(|path| Command::SetDirectory { path: PathBuf::from(path) }),
         option::of("[a-z0-9.:/][a-z0-9.:/-]{0,19}").prop_map(|model| Command::Model {
             choice: model.map(|model| ModelChoice::To(model.parse().unwrap()))

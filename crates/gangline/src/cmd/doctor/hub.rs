@@ -88,7 +88,7 @@ pub(super) async fn irc(hub: &Hub, loaded: Option<&Loaded>) -> Vec<Check> {
             Err(why) => Check::fail(NAME, format!("{} does not answer: {why}", about.irc))
                 .remedy(remedy(loaded, hub)),
         };
-        return std::iter::once(check).chain(socket(about)).collect();
+        return std::iter::once(check).chain(socket(about)).chain(http(about)).collect();
     }
     let Some(loaded) = loaded else { return Vec::new() };
     if loaded.config.network.embedded {
@@ -117,6 +117,17 @@ fn socket(about: &About) -> Option<Check> {
              --hub`",
         ),
     })
+}
+
+/// Says where the HTTP interface listens, or why it does not.
+fn http(about: &About) -> Option<Check> {
+    const NAME: &str = "http";
+    if let Some(why) = &about.http_trouble {
+        return Some(Check::warn(NAME, format!("the hub {why}")).remedy(
+            "stop the other program, or set another `http.port` and run `gangline restart --hub`",
+        ));
+    }
+    about.http.as_ref().map(|address| Check::ok(NAME, format!("{address} takes requests")))
 }
 
 fn one_line(error: &dyn std::error::Error) -> String {

@@ -47,6 +47,7 @@ const SHOWN_MAX: u64 = 16 * 1024;
 struct Background<'a> {
     pid: u32,
     irc: &'a str,
+    http: Option<&'a str>,
     state: &'a Path,
     token_file: PathBuf,
 }
@@ -402,6 +403,7 @@ fn print_outcome(global: &Global, paths: &Paths, about: &About) -> Result<(), Fa
         return output::json_line(&Background {
             pid: about.pid,
             irc: &about.irc,
+            http: about.http.as_deref(),
             state: &paths.state,
             token_file: credentials::owner_token_file(paths),
         });

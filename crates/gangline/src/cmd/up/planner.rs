@@ -70,8 +70,12 @@ impl Planner {
         let (old, new) = (&self.present.config, &loaded.config);
         let moved = self.state_is_configured && self.present.state() != loaded.state();
         let place = |server: &Server| (server.name.clone(), server.host.clone(), server.port);
-        if place(&old.server) != place(&new.server) || old.network != new.network || moved {
-            let what = "`server` (except `guests` and `rooms`), `network` and `state` take \
+        if place(&old.server) != place(&new.server)
+            || old.network != new.network
+            || old.http != new.http
+            || moved
+        {
+            let what = "`server` (except `guests` and `rooms`), `network`, `http` and `state` take \
                         effect when the hub starts again";
             tracing::warn!(what, "not all of the new configuration is used");
         }

@@ -97,7 +97,7 @@ fn a_person_reads_beside_the_agent_and_speaks_in_their_own_name() {
     let scene = Scene::open();
     let mut alice = scene.stage.member("alice");
     let mut mcp = scene.serve(&[]);
-    assert_eq!(mcp.tools(), ["send", "read", "who", "channels", "topic"]);
+    assert_eq!(mcp.tools(), crate::sdk::TOOLS);
     assert_eq!(mcp.call("channels", json!({})), Ok("Active channels:\n  #general".to_owned()));
     let who = mcp.call("who", json!({"target": "#general"})).unwrap();
     assert!(who.contains("alice") && who.contains(ADA) && !who.contains("ori"), "{who}");
@@ -141,7 +141,7 @@ fn what_cannot_be_done_is_told_and_the_server_goes_on() {
     for (tool, arguments, why) in [
         ("send", json!({"to": "ghost", "text": "x"}), "No such nick"),
         ("send", json!({"to": "#nowhere", "text": "x"}), "does not exist on the server"),
-        ("send", json!({"to": "#general"}), "`text` is missing"),
+        ("send", json!({"to": "#general"}), "`body` is missing"),
         ("send", json!({"to": "#general", "text": "x", "in_reply_to": "m1"}), "for the agent"),
         ("read", json!({"from": "#nowhere"}), "Not joined to #nowhere"),
         ("read", json!({"from": "#general", "limit": "2"}), "`limit` must be a whole number"),

@@ -1,0 +1,155 @@
+//! What the hub's HTTP interface asks of the daemons, the configuration and the chat server.
+
+use std::{collections::HashMap, net::SocketAddr, sync::Arc};
+
+use async_trait::async_trait;
+use gangline_api::error::{ApiError, ErrorCode};
+use gangline_core::AgentName;
+use gangline_http::{Client, Daemons, Order};
+use gangline_hub::hub::HttpOptions;
+use gangline_mcp::{
+    ToolSpec,
+    rpc::Call,
+    table::{User, offered},
+};
+use gangline_os::{
+    CancellationToken,
+    paths::{Overrides, Paths},
+    task,
+};
+use gangline_runtime::{ToolCall, ToolHost as _, toolserver::OUTSIDE};
+use gangline_store::Store;
+use tokio::sync::{Mutex, oneshot};
+
+use crate::{
+    configuration::{self, Loaded},
+    control::{self, Word},
+    failure::Failure,
+    mcp::outside::Outside,
+    names,
+    who::Who,
+};
+
+/// Under which nick a client speaks whose token has no label.
+const NAMELESS: &str = "operator";
+
+/// Returns the HTTP interface that the configuration wants; none if it wants none.
+pub(crate) fn options(loaded: &Loaded, paths: &Paths) -> Result<Option<HttpOptions>, Failure> {
+    let http = &loaded.config.http;
+    if !http.enabled {
+        return Ok(None);
+    }
+    let Some(ip) = configuration::loopback(&http.host) else {
+        let text =
+            format!("`http.host` is not an address of this machine's loopback: {}", http.host);
+        return Err(Failure::config(anyhow::anyhow!(text)).hint("write `host: 127.0.0.1`"));
+    };
+    Ok(Some(HttpOptions {
+        address: SocketAddr::new(ip, http.port),
+        host: http.host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+        daemons: Arc::new(HubDaemons { paths: paths.clone(), clients: Mutex::default() }),
+    }))
+}
+
+/// The hosts of clients, by agent and token.
+type Hosts = HashMap<(AgentName, Option<i64>), Arc<Outside>>;
+
+/// The way to the daemons.
+struct HubDaemons {
+    paths: Paths,
+    /// The hosts of the clients that have called.
+    clients: Mutex<Hosts>,
+}
+
+impl HubDaemons {
+    async fn host(&self, store: &Store, client: &Client) -> Result<Arc<Outside>, Failure> {
+        let mut clients = self.clients.lock().await;
+        let key = (client.agent.clone(), client.token);
+        if let Some(host) = clients.get(&key) {
+            return Ok(Arc::clone(host));
+        }
+        let place = Overrides {
+            config: Some(self.paths.config_file.clone()),
+            state: Some(self.paths.state.clone()),
+            folder: None,
+        };
+        let name = match client.label.trim() {
+            "" => NAMELESS,
+            label => label,
+        };
+        let who = (&client.agent, name);
+        let host = Arc::new(Outside::at_hub((place, self.paths.clone()), store.clone(), who)?);
+        clients.insert(key, Arc::clone(&host));
+        Ok(host)
+    }
+}
+
+#[async_trait]
+impl Daemons for HubDaemons {
+    fn agent(&self, word: Option<&str>) -> Result<AgentName, ApiError> {
+        let loaded = configuration::quiet(&self.paths.config_file);
+        let agents: Vec<AgentName> =
+            loaded.iter().flat_map(Loaded::enabled).map(|agent| agent.nick.clone()).collect();
+        let Some(word) = word else {
+            return match agents.as_slice() {
+                [one] => Ok(one.clone()),
+                [] => Err(ApiError::new(ErrorCode::NotFound, "there is no agent")),
+                _ => Err(ApiError::new(ErrorCode::BadRequest, "there are several agents")
+                    .hint("name one: ?agent=NICK")
+                    .hint(configuration::known_agents(agents.iter()))),
+            };
+        };
+        let who: Who = word
+            .parse()
+            .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("{word}: {error}")))?;
+        let found = names::meant(&who, &agents).and_then(|agent| match agents.contains(&agent) {
+            true => Ok(agent),
+            false => Err(configuration::unknown(&agent, agents.iter())),
+        });
+        found.map_err(|failure| told(ErrorCode::NotFound, &failure))
+    }
+
+    async fn order(&self, agent: AgentName, order: Order) -> Result<(), ApiError> {
+        let word = match order {
+            Order::Compact => Word::Compact,
+            Order::NewSession => Word::Clear,
+        };
+        let (paths, (done, given)) = (self.paths.clone(), oneshot::channel());
+        let begun = task::thread("order", move || {
+            // Whoever asked may be gone.
+            let _ = done.send(control::order(&paths, &agent, word));
+        });
+        let broken = || ApiError::new(ErrorCode::Internal, "the order broke off");
+        begun.map_err(|_| broken())?;
+        match given.await.map_err(|_| broken())? {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(refused)) => Err(told(ErrorCode::Conflict, &refused)),
+            Err(failure) => Err(told(ErrorCode::Unavailable, &failure)),
+        }
+    }
+
+    fn tools(&self) -> Vec<ToolSpec> {
+        offered(User::Person)
+    }
+
+    async fn call(
+        &self,
+        store: &Store,
+        client: &Client,
+        call: Call,
+        taken_back: CancellationToken,
+    ) -> Option<Result<String, String>> {
+        let Call { id, name, input, .. } = call;
+        match self.host(store, client).await {
+            Ok(host) => {
+                host.call_unless(ToolCall { turn: OUTSIDE, id, name, input }, taken_back).await
+            }
+            Err(failure) => Some(Err(failure.sentence())),
+        }
+    }
+}
+
+fn told(code: ErrorCode, failure: &Failure) -> ApiError {
+    let error = ApiError::new(code, failure.sentence());
+    failure.remedies().into_iter().fold(error, |error, hint| error.hint(hint))
+}
