@@ -14,6 +14,7 @@ pub mod exact;
 pub mod exit;
 pub mod failpoint;
 pub mod fsio;
+pub mod git;
 pub mod kill;
 pub mod lines;
 pub mod listen;

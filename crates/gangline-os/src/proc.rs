@@ -3,7 +3,7 @@
 //! Reads `/proc`. Where there is none, everything is unknown (`None`, empty), and [`alive`] asks by
 //! a null signal.
 
-use std::{fs, io, os::unix::fs::MetadataExt};
+use std::{fs, io, os::unix::fs::MetadataExt, path::PathBuf};
 
 use nix::unistd::{Uid, getpid};
 
@@ -58,6 +58,19 @@ pub fn alive(pid: u32, start_time: u64) -> bool {
         return stat(pid).is_some_and(|stat| stat.start_time == start_time && stat.runs());
     }
     crate::kill::null_signal(pid)
+}
+
+/// Returns whether the file of a running process's program was replaced or removed since it was
+/// started; none where the system does not tell.
+#[must_use]
+pub fn was_replaced(pid: u32) -> Option<bool> {
+    let link = PathBuf::from(format!("/proc/{pid}/exe"));
+    let named = fs::read_link(&link).ok()?;
+    let runs = fs::metadata(&link).ok()?;
+    Some(
+        !fs::metadata(named)
+            .is_ok_and(|there| (there.dev(), there.ino()) == (runs.dev(), runs.ino())),
+    )
 }
 
 /// Returns how a process of this user ended whose parent has not asked for it yet; `None` while it

@@ -68,12 +68,3 @@ fn choose(
 fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
-
-/// Returns whether the file of a running process's program was replaced or removed since it was
-/// started; none where the system does not tell.
-pub(crate) fn was_replaced(pid: u32) -> Option<bool> {
-    let link = PathBuf::from(format!("/proc/{pid}/exe"));
-    let named = fs::read_link(&link).ok()?;
-    let runs = fs::metadata(&link).ok()?;
-    Some(!fs::metadata(named).is_ok_and(|there| is_same(&there, &runs)))
-}

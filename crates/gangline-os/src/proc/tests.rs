@@ -96,6 +96,11 @@ async fn the_end_of_a_process_is_told_though_nobody_reaps_it() {
     Ending::of(0).unwrap().ended().await;
 }
 
+#[test]
+fn this_process_runs_the_program_that_lies_there() {
+    assert_eq!(was_replaced(std::process::id()), Some(false));
+}
+
 /// What a future has already.
 fn futures_now<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());

@@ -3,14 +3,17 @@
 use gangline_api::listing::{AgentListing, Desired, Keeping, Standing};
 use gangline_core::Epoch;
 use gangline_hub::about::{About, KeptProcess, StandingWord};
-use gangline_os::clock::{self, UnixMicros, parse_rfc3339, rfc3339};
+use gangline_os::{
+    clock::{self, UnixMicros, parse_rfc3339, rfc3339},
+    proc,
+};
 
 use crate::{
     cli::Global,
     failure::Failure,
     fleet,
     fleet::{Fleet, Member},
-    output, place, program,
+    output, place,
     show::{self, fleet::Columns, wire::OfAgent},
     store,
     view::Facts,
@@ -90,7 +93,7 @@ async fn listing(
         turn: turn.map(|turn| turn.turn),
         turn_started_at: turn.map(|turn| rfc3339(turn.started_at)),
         started_at: row.map(|row| rfc3339(row.started_at)),
-        replaced: member.pid().and_then(program::was_replaced).unwrap_or(false),
+        replaced: member.pid().and_then(proc::was_replaced).unwrap_or(false),
         outdated: member.kept.as_ref().is_some_and(|kept| kept.outdated),
         status,
     })
@@ -126,7 +129,7 @@ fn hub(about: Option<Option<&About>>, starts: &str, now: UnixMicros) -> String {
     let Some(about) = about else { return "a hub is starting".to_owned() };
     let up = parse_rfc3339(&about.since)
         .map_or_else(String::new, |at| format!(", up {}", show::text::age(now.since(at))));
-    let old = if program::was_replaced(about.pid) == Some(true) { " old" } else { "" };
+    let old = if proc::was_replaced(about.pid) == Some(true) { " old" } else { "" };
     let agents = if about.keeps_agents { "" } else { ", does not manage the agents" };
     let refused = match about.refused {
         Some(_) => "\nwarning: it rejected the changed configuration: see hub.log",

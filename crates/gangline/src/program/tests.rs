@@ -1,6 +1,6 @@
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use super::{choose, was_replaced};
+use super::choose;
 
 #[test]
 fn a_link_to_the_program_is_kept_as_it_was_called() {
@@ -30,9 +30,4 @@ fn a_program_that_was_replaced_is_the_new_one_of_its_name() {
     assert_eq!(choose(None, gone, Some(&own)).unwrap(), file);
     fs::remove_file(&file).unwrap();
     assert!(choose(None, gone, Some(&own)).is_err());
-}
-
-#[test]
-fn this_process_runs_the_program_that_lies_there() {
-    assert_eq!(was_replaced(std::process::id()), Some(false));
 }

@@ -8,7 +8,7 @@ use gangline_os::{
     dial::{dial, own_uid},
     paths::Paths,
     peer::tcp_listener_uid,
-    proc::has_variable,
+    proc::{has_variable, was_replaced},
 };
 use tokio::{
     net::{TcpStream, lookup_host},
@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::report::Check;
-use crate::{configuration::Loaded, fleet, program};
+use crate::{configuration::Loaded, fleet};
 
 /// How long the IRC server may take to take a connection.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -72,7 +72,7 @@ fn running(about: &About) -> Check {
             .detail(why)
             .remedy("correct the configuration, then `gangline up -d`");
     }
-    if program::was_replaced(about.pid) == Some(true) {
+    if was_replaced(about.pid) == Some(true) {
         return Check::warn(NAME, format!("{text}: its program was replaced after it started"))
             .remedy("`gangline restart --hub`, and `gangline restart --all --when-idle`");
     }
