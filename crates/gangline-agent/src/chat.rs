@@ -7,6 +7,7 @@
 
 mod addressee;
 mod answer;
+mod changes;
 mod cursors;
 mod decide;
 pub(crate) mod inquiries;

@@ -12,11 +12,13 @@ mod chat;
 pub mod container;
 mod control;
 mod environment;
+mod fleet;
 #[cfg(test)]
 mod hand_clock;
 mod hooks;
 mod identity;
 mod journal;
+pub mod log;
 mod looks;
 pub mod model;
 mod notes;
@@ -39,7 +41,9 @@ mod stood_down;
 mod texts;
 mod tokens;
 mod tools;
+mod updates;
 mod whereabouts;
 
 pub use root::{Opened, run};
 pub use settings::{Causes, Ended, InsteadOf, IrcSettings, Settings};
+pub use texts::changes;

@@ -55,9 +55,9 @@ pub(crate) fn waking(waiting: &Waiting, around: Around, cut_off: Option<&str>) -
 }
 
 /// Returns whether the message's text is ours, with what others said in it escaped: a question or its
-/// answer, a reminder, the news of a start.
+/// answer, a reminder, news of the harness.
 pub(crate) fn is_ours(row: &MessageRow) -> bool {
-    row.question.is_some() || row.origin == Origin::Reminder || row.is_restart_note()
+    row.question.is_some() || matches!(row.origin, Origin::Reminder | Origin::System)
 }
 
 /// Returns what was said and nothing else, for a program that takes commands: without the agent's

@@ -29,7 +29,9 @@ use gangline_os::{
     signals::Signals,
     task::TaskGroup,
 };
-use gangline_store::{EpochStart, OpenError, OpenOptions, Store, StoreError, Syncs, Whose};
+use gangline_store::{
+    Applied, EpochStart, OpenError, OpenOptions, Store, StoreError, Syncs, Whose,
+};
 use tokio::sync::oneshot;
 use tracing::{error, info};
 
@@ -142,6 +144,12 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
         tracing::warn!(error, "the temporary folder was not emptied");
         notice(&store, &me, "tmp", error).await;
     }
+    let mark = settings.mark.clone();
+    let applied = Applied { agent: name.clone(), epoch: epoch.epoch, mark };
+    store
+        .record_applied(applied)
+        .await
+        .map_err(|error| unusable("cannot record its configuration", &error))?;
     let rules = read::rules(&settings.agent);
     let recovered = recover::recover(&me, &store, rules)
         .await

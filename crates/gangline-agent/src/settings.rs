@@ -63,6 +63,8 @@ pub struct Settings {
     /// Where its things are, if it is alone in a container. [`AgentConfig::directory`] is the state
     /// folder then, if that is mounted.
     pub container: Option<Container>,
+    /// The mark of its part of the configuration as it was read ([`gangline_config::Config::marks`]).
+    pub mark: String,
     /// The network.
     pub irc: IrcSettings,
     /// Where things lie.

@@ -1,6 +1,7 @@
 //! The daemon's own texts, in one place.
 
 pub(crate) mod approvals;
+pub mod changes;
 
 use std::{path::Path, time::Duration};
 

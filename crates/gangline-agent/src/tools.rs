@@ -1,8 +1,10 @@
 //! The tools that an agent has in its session: it speaks, takes messages from its inbox, asks and
 //! answers, and sets reminders. What is said goes the way of [`crate::speech`].
 
+mod changes;
 mod fields;
 mod loose_ends;
+mod manager;
 mod outside;
 mod questions;
 mod recv;
@@ -13,6 +15,7 @@ pub(crate) use reminders::fired_text;
 use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
+use gangline_config::Role;
 use gangline_core::{MessageId, SendKey, Target, question::OPERATOR};
 use gangline_mcp::table::{self, Tool, User};
 use gangline_os::{CancellationToken, clock::SharedClock};
@@ -52,8 +55,10 @@ pub(crate) struct AgentTools {
 /// Who the agent is.
 #[derive(Debug, Clone)]
 pub(crate) struct About {
-    /// What it is configured for.
-    pub(crate) role: String,
+    /// Whether it runs the other agents.
+    pub(crate) role: Role,
+    /// Whether the chat server is our own, where an account says who owners are.
+    pub(crate) own_server: bool,
     /// The pronouns of the people in charge.
     pub(crate) pronouns: String,
     /// The folder for what it keeps.
@@ -67,7 +72,10 @@ impl ToolHost for AgentTools {
     }
 
     fn tools(&self) -> Vec<ToolSpec> {
-        table::offered(User::Session)
+        table::offered(match self.about.role {
+            Role::Agent => User::Session,
+            Role::Manager => User::Manager,
+        })
     }
 
     async fn call(&self, call: ToolCall) -> Result<String, String> {
@@ -119,7 +127,24 @@ impl AgentTools {
             (Some(Tool::WhoAmI), _) => Ok(self.whoami()),
             (
                 Some(
+                    tool
+                    @ (Tool::Kill | Tool::Start | Tool::Restart | Tool::Update | Tool::GetLogs),
+                ),
+                Some(_),
+            ) => self.manage(tool, call).await,
+            (Some(tool @ (Tool::RequestSpawn | Tool::RequestApplyCommit)), Some(context)) => {
+                self.request(tool, context, call).await
+            }
+            (
+                Some(
                     Tool::NoReply
+                    | Tool::Kill
+                    | Tool::Start
+                    | Tool::Restart
+                    | Tool::Update
+                    | Tool::GetLogs
+                    | Tool::RequestSpawn
+                    | Tool::RequestApplyCommit
                     | Tool::Read
                     | Tool::Who
                     | Tool::Channels

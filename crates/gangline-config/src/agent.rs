@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
     Backend, Compaction, DEFAULT_ALLOWED_TOOLS, Gastown, Hooks, McpServerConfig, MentionWhenBusy,
-    OnCrash, Process, Profile, Progress, PromptBy, ReplyMode, RestartNote, Thinking, backend,
+    OnCrash, Process, Profile, Progress, PromptBy, ReplyMode, RestartNote, Role, Thinking, backend,
     declared::{Declared, plain, section},
     error::{Place, shown},
     hooks,
@@ -82,6 +82,8 @@ section! {
         /// Which people may prompt it; absent = members, for an agent in a terminal only owners.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub prompt: Option<PromptBy> = None => reader.word(key, &node).map(Some),
+        /// Whether it may run the other agents: `manager` gives it the tools for that (R2-35 … R2-39).
+        pub role: Role = Role::Agent => reader.word(key, &node),
         /// MCP servers that it may use, by their keys (R2-34).
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub mcp_servers: BTreeMap<String, McpServerConfig> = BTreeMap::new()

@@ -21,7 +21,7 @@ pub use self::{
     thinking::Thinking,
     words::{
         Compaction, Guests, MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy,
-        ReplyMode, RestartNote, ServerKey,
+        ReplyMode, RestartNote, Role, ServerKey,
     },
 };
 
@@ -29,7 +29,9 @@ pub mod import;
 pub mod nearest;
 
 mod agent;
+pub mod append;
 mod backend;
+pub mod compare;
 mod declared;
 mod environment;
 mod error;

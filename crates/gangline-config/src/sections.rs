@@ -35,6 +35,9 @@ section! {
         /// goes beyond is held until an owner releases it.
         pub turns_per_cause: u32 = limits::turns_per_cause()
             => reader.integer(key, &node, 1..=TURNS_PER_CAUSE_MAX),
+        /// The seconds that an agent may take to come up after a change that a manager asked for, 1 to
+        /// 3600; then the change is undone (R2-37).
+        pub apply_timeout_seconds: u32 = 60 => reader.integer(key, &node, 1..=3600),
         /// How the IRC network is had.
         pub network: Network = Network::default() => network(reader, key, node),
         /// The HTTP interface.

@@ -85,6 +85,18 @@ words! {
 }
 
 words! {
+    /// What an agent is for (R2-35 … R2-39).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    Role, "role" {
+        /// It works.
+        Agent = "agent",
+        /// It also runs the other agents, within what the owners allow.
+        Manager = "manager",
+    }
+}
+
+words! {
     /// Who makes the conversation fit the model's context (C13).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]

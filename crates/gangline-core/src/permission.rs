@@ -22,7 +22,8 @@ pub const BUILT_INS: &[&str] = &["Bash", "Edit", "Glob", "Grep", "Read", "TodoWr
 /// Tools that only look: allowed under `ask` without asking, the demo's too.
 pub const READ_ONLY: &[&str] = &["Read", "Glob", "Grep", "TodoWrite", "Skill"];
 
-/// Our own tools; the agent may always speak, and be silent.
+/// Our own tools; the agent may always speak, and be silent. Those of a manager stand at the end:
+/// others are not offered them, and are refused when they call one (R2-39).
 pub const OWN: &[&str] = &[
     "send",
     "no_reply",
@@ -33,6 +34,13 @@ pub const OWN: &[&str] = &[
     "cancel_loose_end",
     "remind",
     "whoami",
+    "request_spawn",
+    "kill",
+    "start",
+    "restart",
+    "update",
+    "request_apply_commit",
+    "get_logs",
 ];
 
 /// The MCP server under which our own tools may appear (C35).

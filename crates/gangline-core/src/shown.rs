@@ -64,6 +64,32 @@ pub fn talk(text: &str) -> String {
     out
 }
 
+/// Returns foreign text on one line of a terminal or a log, a newline as ` ⏎ `, everything else that
+/// a terminal could obey or that shows nothing written out.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.trim_end().chars() {
+        match c {
+            '\n' => out.push_str(" ⏎ "),
+            '\t' => out.push(' '),
+            c => push(&mut out, c),
+        }
+    }
+    out
+}
+
+/// Returns at most `most` characters of a text, with a mark if there were more.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut out: String = text.chars().take(most.saturating_sub(1)).collect();
+    out.push('…');
+    out
+}
+
 /// Writes a character, or its number if it shows nothing (see [`is_hidden`]).
 pub fn push(out: &mut String, c: char) {
     if is_hidden(c) { mark(out, c) } else { out.push(c) }

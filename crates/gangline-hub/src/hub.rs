@@ -31,6 +31,7 @@ use crate::{
     kept::{Kept, Reconciler},
 };
 
+mod changes;
 mod drain;
 mod http;
 mod roll;
@@ -67,6 +68,8 @@ pub struct HubOptions {
     pub on_term: OnTerm,
     /// The longest wait before a process that died is started again.
     pub longest_delay: Duration,
+    /// How long an agent may take to come up after a change, before the change is undone.
+    pub up_within: Duration,
     /// Where to write the ready line.
     pub ready_file: Option<PathBuf>,
     /// The program that daemons are started with.
@@ -201,7 +204,10 @@ pub async fn run(
     let irc =
         ircd.as_ref().map_or(options.irc_elsewhere.clone(), |ircd| ircd.address().to_string());
     let listening = Listening { irc, owner, http: None };
-    let Plan { kept, accounts, access } = plan(&listening)?;
+    let Plan { kept, accounts, access } = match plan(&listening) {
+        Err(refused) if changes::undo_refused(&store, &paths, &refused).await => plan(&listening)?,
+        planned => planned?,
+    };
     let notice_path = paths.change_notice("hub");
     let changes = ChangeNotice::bind(&notice_path)
         .map_err(|source| HubError::State { path: notice_path, source })?;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::ToolSpec;
 
 mod inbox;
+mod manager;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,10 @@ pub const ANSWER: &str = "answer";
 pub const WAIT_MAX: u64 = 180;
 /// The most messages that `recv` returns at once (R2-20).
 pub const RECV_MAX: u64 = 32;
+/// How many lines `get_logs` returns if nobody says how many, and at most (R2-38).
+pub const LOG_LINES: u32 = 50;
+/// See [`LOG_LINES`].
+pub const LOG_LINES_MAX: u32 = 500;
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +65,20 @@ pub enum Tool {
     Clear,
     /// Tells a folder's instructions.
     SetDirectory,
+    /// Asks for another agent.
+    RequestSpawn,
+    /// Stops an agent.
+    Kill,
+    /// Starts an agent.
+    Start,
+    /// Stops and starts an agent.
+    Restart,
+    /// Restarts an agent whose configuration has changed.
+    Update,
+    /// Asks for another configuration.
+    RequestApplyCommit,
+    /// Shows what an agent did.
+    GetLogs,
 }
 
 /// Who uses the tools.
@@ -67,13 +86,25 @@ pub enum Tool {
 pub enum User {
     /// The agent, in the session of its backend: a turn is open.
     Session,
+    /// The same of an agent that runs the other ones.
+    Manager,
     /// The agent, through a separate client.
     Agent,
     /// The person who runs the client: its inbox is the operator's.
     Person,
 }
 
-const ALL: [Tool; 18] = [
+impl User {
+    /// Returns whether it is an agent in the session of its backend.
+    fn is_in_a_session(self) -> bool {
+        match self {
+            Self::Session | Self::Manager => true,
+            Self::Agent | Self::Person => false,
+        }
+    }
+}
+
+const ALL: [Tool; 25] = [
     Tool::Send,
     Tool::NoReply,
     Tool::Recv,
@@ -92,6 +123,13 @@ const ALL: [Tool; 18] = [
     Tool::Compact,
     Tool::Clear,
     Tool::SetDirectory,
+    Tool::RequestSpawn,
+    Tool::Kill,
+    Tool::Start,
+    Tool::Restart,
+    Tool::Update,
+    Tool::RequestApplyCommit,
+    Tool::GetLogs,
 ];
 
 /// Returns the tools that a user is offered.
@@ -129,6 +167,13 @@ impl Tool {
             Self::Compact => "compact",
             Self::Clear => "clear",
             Self::SetDirectory => "set_directory",
+            Self::RequestSpawn => "request_spawn",
+            Self::Kill => "kill",
+            Self::Start => "start",
+            Self::Restart => "restart",
+            Self::Update => "update",
+            Self::RequestApplyCommit => "request_apply_commit",
+            Self::GetLogs => "get_logs",
         }
     }
 
@@ -143,7 +188,7 @@ impl Tool {
             | Self::Remind
             | Self::WhoAmI => true,
             // Only a turn answers by its last text.
-            Self::NoReply => user == User::Session,
+            Self::NoReply => user.is_in_a_session(),
             // In a session the agent's shell has these.
             Self::Read
             | Self::Who
@@ -153,7 +198,14 @@ impl Tool {
             | Self::Part
             | Self::Compact
             | Self::Clear
-            | Self::SetDirectory => user != User::Session,
+            | Self::SetDirectory => !user.is_in_a_session(),
+            Self::RequestSpawn
+            | Self::Kill
+            | Self::Start
+            | Self::Restart
+            | Self::Update
+            | Self::RequestApplyCommit
+            | Self::GetLogs => user == User::Manager,
         }
     }
 
@@ -201,6 +253,13 @@ impl Tool {
                 "Tells the instructions (CLAUDE.md) of a folder. The agent's own folder stays.",
                 object(&json!({"path": Text("the folder's absolute path").json()}), &["path"]),
             ),
+            Self::RequestSpawn => manager::request_spawn(),
+            Self::RequestApplyCommit => manager::request_apply_commit(),
+            Self::Kill => manager::kill(),
+            Self::Start => manager::start(),
+            Self::Restart => manager::restart(),
+            Self::Update => manager::update(),
+            Self::GetLogs => manager::get_logs(),
         };
         let output_schema = self.returns(user);
         ToolSpec { name: self.name(), description, input_schema, output_schema }
@@ -215,6 +274,9 @@ impl Tool {
             Self::LooseEnds => Some(inbox::open(user)),
             Self::Remind => Some(inbox::reminded()),
             Self::WhoAmI => Some(inbox::me(user)),
+            Self::Kill | Self::Start | Self::Restart | Self::Update => Some(manager::ordered()),
+            Self::RequestSpawn | Self::RequestApplyCommit => Some(manager::requested()),
+            Self::GetLogs => Some(manager::logs()),
             Self::Send
             | Self::NoReply
             | Self::CancelLooseEnd
@@ -260,7 +322,7 @@ const SPEAK: &str = "Says something now: to a channel (#name), to one nick, to a
 
 fn send(user: User) -> (&'static str, Value) {
     let to = match user {
-        User::Session | User::Agent => RECIPIENT.json(),
+        User::Session | User::Manager | User::Agent => RECIPIENT.json(),
         User::Person => PLACE.json(),
     };
     let body = Text("what to say; `text` is understood too").json();
@@ -269,7 +331,7 @@ fn send(user: User) -> (&'static str, Value) {
         properties["in_reply_to"] = MESSAGE.json();
     }
     let description = match user {
-        User::Session => SPEAK,
+        User::Session | User::Manager => SPEAK,
         User::Agent => {
             "Says something as the agent: to a channel (#name), to one nick, to another agent, or to \
              `operator`. Give in_reply_to (such as m42) when it answers that message."
@@ -291,7 +353,7 @@ fn read(user: User) -> (&'static str, Value) {
     let limit = json!({"type": "integer", "minimum": 1, "maximum": 500,
         "description": "how many lines at most; 50 if left out"});
     let description = match user {
-        User::Session | User::Agent => {
+        User::Session | User::Manager | User::Agent => {
             "Reads what was said since the last read, oldest first, and counts it as read."
         }
         User::Person => {

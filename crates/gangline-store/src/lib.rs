@@ -20,16 +20,17 @@ pub use op::FAILPOINTS;
 pub use opening::{OpenOptions, Tuning};
 pub use store::{Entry, Store};
 pub use types::{
-    Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, ApprovalPlace, ApprovalRow,
-    AskedBy, Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided, Desired,
+    Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, Applied, ApprovalPlace,
+    ApprovalRow, AskedBy, Cancel, CauseEnded, CauseRow, ChangeKind, ChangeRequested, ChangeRow,
+    ChangeState, ChangeStep, ChangeTold, Cursor, CursorError, CursorMove, Decided, Desired,
     EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, Firing, Health, Held, LeftSession,
     LetterFilter, LetterRow, LetterState, LineKind, Made, MessageFilter, MessageRow, NewAnswer,
-    NewEvent, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage, NewWake,
-    OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, QuestionAsked,
-    QuestionClosed, QuestionFilter, QuestionPlaced, QuestionRow, RULES_MAX, Released, ReminderRow,
-    ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs,
-    SessionRow, Settle, Stored, Syncs, Take, Taken, TakenIn, TokenRow, TokenScope, Trace,
-    TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
+    NewChange, NewEvent, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage,
+    NewWake, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState,
+    QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlaced, QuestionRow, RULES_MAX,
+    Released, ReminderRow, ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send,
+    SendReceipt, SentAs, SessionRow, Settle, Stored, Syncs, Take, Taken, TakenIn, TokenRow,
+    TokenScope, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

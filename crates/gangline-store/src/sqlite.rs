@@ -6,8 +6,10 @@
 
 pub(crate) mod agents;
 mod announced;
+pub(crate) mod applied;
 pub(crate) mod approvals;
 pub(crate) mod causes;
+pub(crate) mod changes;
 mod commit;
 mod connect;
 pub(crate) mod events;

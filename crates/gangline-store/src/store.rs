@@ -1,8 +1,10 @@
 //! The handle: every way into the store. Cheap to clone; knows no engine's types.
 
 mod agents;
+mod applied;
 mod approvals;
 mod causes;
+mod changes;
 mod letters;
 mod messages;
 mod orders;

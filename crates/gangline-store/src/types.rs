@@ -1,8 +1,10 @@
 //! What goes into the store and what comes out: plain data, without a type of the engine.
 
 mod agents;
+mod applied;
 mod approvals;
 mod causes;
+mod changes;
 mod events;
 mod letters;
 mod messages;
@@ -20,12 +22,16 @@ pub use agents::{
     AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, SessionRow,
     Syncs, UsageSum, Whose,
 };
+pub use applied::Applied;
 pub use approvals::{
     Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling,
     WithdrawApproval,
 };
 pub(crate) use approvals::{by_rules, is_by_rules};
 pub use causes::{CauseEnded, CauseRow, Held, Released};
+pub use changes::{
+    ChangeKind, ChangeRequested, ChangeRow, ChangeState, ChangeStep, ChangeTold, NewChange,
+};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use letters::{LetterFilter, LetterRow, LetterState, NewLetter};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage, TakenIn};

@@ -47,6 +47,8 @@ pub(crate) struct Loaded {
     pub(crate) registry: Registry,
     /// The agents whose file of MCP servers cannot be used: they cannot run.
     pub(crate) unread: BTreeSet<AgentName>,
+    /// What tells an agent's part from another one: see [`Config::marks`].
+    pub(crate) marks: BTreeMap<AgentName, String>,
 }
 
 /// Reads the files that say which backends there are, and which of them is usual.
@@ -59,7 +61,8 @@ pub(crate) fn load(file: &Path) -> Result<Loaded, Failure> {
     let mut source = Source::read(file);
     let text = std::mem::replace(&mut source.text, Ok(String::new()))?;
     let config = source.checked(&text)?;
-    Ok(source.loaded(config))
+    let marks = gangline_config::parse(&text, &source.name()).map(|plain| plain.marks());
+    Ok(Loaded { marks: marks.unwrap_or_default(), ..source.loaded(config) })
 }
 
 /// Reads a configuration for what it may tell; none if there is no usable one. One that names a
@@ -116,7 +119,8 @@ impl Source {
 
     fn loaded(&self, config: Config) -> Loaded {
         let (file, registry) = (self.file.clone(), self.registry.clone());
-        Loaded { config, file, registry, unread: BTreeSet::new() }.resolved()
+        Loaded { config, file, registry, unread: BTreeSet::new(), marks: BTreeMap::new() }
+            .resolved()
     }
 
     fn name(&self) -> String {

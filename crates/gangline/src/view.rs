@@ -1,9 +1,12 @@
 //! From the store's rows to the wire's types. Pure.
 
-use gangline_agent::status::{Around, Known};
+use gangline_agent::{
+    log,
+    status::{Around, Known},
+};
 use gangline_api::{
-    approval::Approval,
-    event::{EVENT_VERSION, EventRecord, TakeRecord, stored_payload},
+    approval::{Approval, ApprovalState, Decision},
+    event::TakeRecord,
     status::{AgentStatus, Seen, StatusNote, Task},
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
@@ -12,7 +15,9 @@ use gangline_core::{
 };
 use gangline_os::{clock::rfc3339, lock::Holder};
 use gangline_store as store;
-use gangline_store::{AgentRow, ApprovalRow, CauseRow, MessageRow, OutboxRow};
+use gangline_store::{
+    AgentRow, ApprovalRow, CauseRow, ChangeKind, ChangeRow, ChangeState, MessageRow, OutboxRow,
+};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -148,19 +153,40 @@ pub(crate) fn approval(row: &ApprovalRow) -> Approval {
         folder: row.folder.as_ref().map(ToString::to_string),
         said_before: row.said_before.as_ref().map(ToString::to_string),
         note: row.note.as_ref().map(ToString::to_string),
+        progress: None,
+        outcome: None,
     }
 }
 
-/// Returns an event as clients get it. A payload that is no JSON becomes a string.
-pub(crate) fn event(row: &store::Event) -> EventRecord {
-    EventRecord {
-        v: u32::try_from(row.v).unwrap_or(EVENT_VERSION),
-        seq: row.cursor().to_string(),
+/// Returns what a manager has asked for as an approval.
+pub(crate) fn change(row: &ChangeRow) -> Approval {
+    let tool = match row.kind {
+        ChangeKind::Spawn => "request_spawn",
+        ChangeKind::Config => "request_apply_commit",
+    };
+    let state = match (row.state, row.decision) {
+        (ChangeState::Requested, _) | (_, None) => ApprovalState::Open,
+        (_, Some(Decision::Allow)) => ApprovalState::Allowed,
+        (_, Some(Decision::Deny)) => ApprovalState::Denied,
+    };
+    Approval {
+        number: row.number,
         agent: row.agent.clone(),
         turn: row.turn,
-        kind: row.kind.clone(),
-        at: rfc3339(row.at),
-        payload: stored_payload(&row.kind, row.turn, row.payload.as_str()),
+        message: row.message,
+        tool: tool.to_owned(),
+        summary: row.summary.to_string(),
+        detail: row.detail.to_string(),
+        state,
+        asked_at: rfc3339(row.asked_at),
+        decided_at: row.decided_at.map(rfc3339),
+        decided_by: row.decided_by.as_ref().map(|by| by.account.clone()),
+        decided_as: row.decided_as.clone(),
+        folder: None,
+        said_before: Some(row.reason.to_string()).filter(|reason| !reason.is_empty()),
+        note: row.note.as_ref().map(ToString::to_string),
+        progress: Some(row.state.as_str().to_owned()),
+        outcome: row.outcome.as_ref().map(ToString::to_string),
     }
 }
 
@@ -218,7 +244,7 @@ pub(crate) fn trace(trace: &store::Trace) -> Trace {
             .collect(),
         sends: trace.outbox.iter().filter_map(send).collect(),
         approvals: trace.approvals.iter().map(approval).collect(),
-        events: trace.events.iter().map(event).collect(),
+        events: trace.events.iter().map(log::record).collect(),
     }
 }
 

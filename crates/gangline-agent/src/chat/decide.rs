@@ -30,11 +30,11 @@ pub(super) enum Handled {
 }
 
 /// What a line says about the approval that it names.
-struct Word {
-    number: ApprovalNumber,
-    decision: Decision,
-    reach: Reach,
-    reason: Option<String>,
+pub(super) struct Word {
+    pub(super) number: ApprovalNumber,
+    pub(super) decision: Decision,
+    pub(super) reach: Reach,
+    pub(super) reason: Option<String>,
 }
 
 /// Returns how others know who said the line; several people may use one account.
@@ -74,10 +74,18 @@ impl Chat {
                 self.answer_who_may(line, who, &text).await
             }
             Resolution::Unknown { number, decision, reach, reason } => {
-                self.decide_closed(line, who, Word { number, decision, reach, reason }).await
+                let word = Word { number, decision, reach, reason };
+                match self.decide_change(line, who, &word).await {
+                    Some(handled) => handled,
+                    None => self.decide_closed(line, who, word).await,
+                }
             }
             Resolution::Decided { number, decision, reach, reason } => {
-                self.decide(line, who, Word { number, decision, reach, reason }).await
+                let word = Word { number, decision, reach, reason };
+                match self.decide_change(line, who, &word).await {
+                    Some(handled) => handled,
+                    None => self.decide(line, who, word).await,
+                }
             }
         }
     }
@@ -101,6 +109,9 @@ impl Chat {
             });
             open.push(OpenApproval { number: row.number, announced });
         }
+        // No line shows all of a change, so none is decided by a bare word.
+        let changes = self.open_changes().await?;
+        open.extend(changes.into_iter().map(|number| OpenApproval { number, announced: None }));
         Ok(open)
     }
 
@@ -204,7 +215,7 @@ impl Chat {
         Handled::Yes
     }
 
-    fn ruling(&self, line: &Line, who: &Principal, word: &Word) -> (Ruling, String) {
+    pub(super) fn ruling(&self, line: &Line, who: &Principal, word: &Word) -> (Ruling, String) {
         let known_as = known_as(line, who);
         let number = word.number.to_string();
         let said = view::decided(&number, word.decision, &known_as, word.reason.as_deref());

@@ -72,6 +72,9 @@ impl Chat {
         let (row, asked) = match self.approval_of(number).await {
             Ok(Some(found)) => found,
             Ok(None) => {
+                if let Some(handled) = self.show_change(line, who, number).await {
+                    return handled;
+                }
                 let text = self.not_mine(who, number).await;
                 self.answer(line, &text).await;
                 return Handled::Yes;

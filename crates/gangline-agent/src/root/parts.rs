@@ -27,7 +27,7 @@ use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::{
-    inputs::{alarms, change_notices, looks},
+    inputs::{alarms, change_notices, looks, updates},
     options::{speaker, start_options, tools},
 };
 use super::{closed, logged, read, tasks::Tasks};
@@ -65,6 +65,7 @@ pub(super) const OPEN_CONTROL: &str = "container's control";
 pub(super) const HOOKS: &str = "hooks";
 /// The task that looks at the time.
 const ALARMS: &str = "alarms";
+const UPDATES: &str = "updates";
 /// The task that has the backend's tasks.
 pub(super) const BACKEND: &str = "backend";
 /// Generations of the backend that may wait to be begun; the next one begins after the last one.
@@ -328,7 +329,10 @@ fn spawn_inner(
         }
     });
     let (alarms, closed) = (alarms(settings, shared), ends.closed);
-    tasks.spawn(ALARMS, logged(ALARMS, alarms.run(shared.ticks.clone(), closed)));
+    tasks.spawn(ALARMS, logged(ALARMS, alarms.run(shared.ticks.clone(), closed.clone())));
+    if let Some(updates) = updates(settings, shared) {
+        tasks.spawn(UPDATES, logged(UPDATES, updates.run(shared.ticks.clone(), closed)));
+    }
     tasks.spawn(BACKEND, logged(BACKEND, ends.nursery.run(shared.halt.clone())));
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
         let hooks = hooks(settings, shared, configured);

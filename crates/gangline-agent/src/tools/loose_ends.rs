@@ -1,6 +1,7 @@
 //! The tools `get_loose_ends`, `cancel_loose_end` and `whoami` (R2-26, R2-27, R2-29).
 
-use gangline_core::{QuestionNumber, question::text, reminder::repeat::Repeat};
+use gangline_config::Role;
+use gangline_core::{AgentName, QuestionNumber, question::text, reminder::repeat::Repeat};
 use gangline_os::{change_notice, clock};
 use gangline_runtime::ToolCall;
 use gangline_store::{QuestionFilter, QuestionRow, ReminderRow};
@@ -14,7 +15,10 @@ const LISTED: u32 = 200;
 impl AgentTools {
     pub(super) async fn loose_ends(&self) -> Result<String, String> {
         let (store, me) = (&self.speaker.store, &self.speaker.agent);
-        let mine = QuestionFilter { asker: Some(me.clone()), ..QuestionFilter::default() };
+        let all = self.about.role == Role::Manager;
+        // A manager's list is of the whole installation (R2-26).
+        let asker = (!all).then(|| me.clone());
+        let mine = QuestionFilter { asker: asker.clone(), ..QuestionFilter::default() };
         let asked = QuestionFilter { asked: Some(me.clone()), ..QuestionFilter::default() };
         let failed = |error: gangline_store::StoreError| error.to_string();
         let mut rows: Vec<Value> = Vec::new();
@@ -26,7 +30,7 @@ impl AgentTools {
         let mut questions = store.questions(asked, LISTED).await.map_err(failed)?;
         questions.reverse();
         rows.extend(questions.iter().map(|row| shown(row, "asked", row.agent.to_string())));
-        let reminders = store.reminders(Some(me), LISTED).await.map_err(failed)?;
+        let reminders = store.reminders(asker.as_ref(), LISTED).await.map_err(failed)?;
         rows.extend(reminders.iter().map(reminder));
         Ok(json!({"loose_ends": rows}).to_string())
     }
@@ -41,7 +45,7 @@ impl AgentTools {
                 let number = QuestionNumber(id);
                 let row = store.question(number).await.map_err(|error| error.to_string())?;
                 let row = row.ok_or_else(|| format!("there is no question {number}"))?;
-                if row.agent != *me {
+                if !self.may_withdraw(&row.agent) {
                     return Err(format!(
                         "question {number} is {}'s: only it may withdraw it",
                         row.agent
@@ -49,7 +53,8 @@ impl AgentTools {
                 }
                 let closed = store.cancel_question(number, myself(me)).await;
                 let closed = closed.map_err(|error| error.to_string())?;
-                for agent in row.asked.agents() {
+                let asker = Some(&row.agent).filter(|asker| *asker != me);
+                for agent in row.asked.agents().iter().chain(asker) {
                     change_notice::notify(&self.speaker.paths.change_notice(agent.as_str()));
                 }
                 let said = closed.row.answer.map(|it| it.to_string()).unwrap_or_default();
@@ -58,7 +63,7 @@ impl AgentTools {
             "reminder" => {
                 let row = store.reminder(id).await.map_err(|error| error.to_string())?;
                 let row = row.ok_or_else(|| format!("there is no reminder {id}"))?;
-                if row.agent != *me {
+                if !self.may_withdraw(&row.agent) {
                     return Err(format!("reminder {id} is {}'s: only it may delete it", row.agent));
                 }
                 let removed = store.remove_reminder(id).await.map_err(|error| error.to_string())?;
@@ -71,11 +76,16 @@ impl AgentTools {
         }
     }
 
+    /// An agent withdraws its own, a manager anybody's (R2-27).
+    fn may_withdraw(&self, owner: &AgentName) -> bool {
+        *owner == self.speaker.agent || self.about.role == Role::Manager
+    }
+
     pub(super) fn whoami(&self) -> String {
         let about = &self.about;
         json!({
             "name": self.speaker.agent,
-            "role": about.role,
+            "role": about.role.as_str(),
             "pronouns": about.pronouns,
             "gangline_rev": env!("CARGO_PKG_VERSION"),
             // The seed's own name for the same.

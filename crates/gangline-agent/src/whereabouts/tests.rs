@@ -95,7 +95,8 @@ impl Rig {
             showing: showing.subscribe(),
             alarm: Arc::new(Notify::new()),
             about: About {
-                role: "agent".to_owned(),
+                role: gangline_config::Role::Agent,
+                own_server: true,
                 pronouns: "she/her".to_owned(),
                 folder: folder.path().join("notes"),
             },

@@ -12,6 +12,7 @@ mod hazards;
 mod hooks;
 mod inbox;
 mod ipc;
+mod manager;
 mod model;
 mod restarts;
 mod rig;

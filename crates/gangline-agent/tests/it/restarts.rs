@@ -87,6 +87,9 @@ fn a_start_after_a_turn_was_cut_off_is_told_at_once() {
     let settled = "SELECT count(settled_at) FROM messages WHERE origin = 'system'";
     rig.sees(settled, &["1"]);
     let memory = given(&rig);
-    assert!(memory.contains("attempt 2") && memory.contains("you were just (re)started"), "{memory}");
+    assert!(
+        memory.contains("attempt 2") && memory.contains("you were just (re)started"),
+        "{memory}"
+    );
     assert_eq!(daemon.stop().code, 0);
 }

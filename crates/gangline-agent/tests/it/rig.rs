@@ -27,7 +27,9 @@ use gangline_config::{Config, PromptBy};
 use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, redact::Redacted};
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
-use gangline_os::{change_notice, clock, paths::Paths, process::base_env, secret::Secret};
+use gangline_os::{
+    change_notice, clock, lock::FileLock, paths::Paths, process::base_env, secret::Secret,
+};
 use gangline_runtime::{
     adapters,
     registry::{self, Found},
@@ -100,6 +102,31 @@ impl Rig {
         rig
     }
 
+    /// As [`Self::two`], where Ada is a manager, and the configuration is a file.
+    pub(crate) fn manager(script: &str) -> Self {
+        let mut rig = Self::two(script);
+        rig.reconfigure(ADA, "role: manager");
+        rig
+    }
+
+    /// Gives an agent one more key, for daemons that are started from now on.
+    pub(crate) fn reconfigure(&mut self, nick: &str, key: &str) {
+        let item = format!("- nick: {nick}\n");
+        assert!(self.config.contains(&item), "{}", self.config);
+        self.config = self.config.replace(&item, &format!("{item}    {key}\n"));
+        fs::write(&self.paths.config_file, &self.config).unwrap();
+    }
+
+    /// Takes the lock that a hub holds: daemons take it for granted that somebody follows orders.
+    pub(crate) fn hub_lock(&self) -> FileLock {
+        FileLock::try_take(&self.paths.hub_lock(), "gangline hub").unwrap()
+    }
+
+    /// Lets half a minute pass.
+    pub(crate) fn tick(&self) {
+        self.clock.forward(Duration::from_secs(31));
+    }
+
     /// Ada has a program that speaks Claude Code's wire and follows this shell script.
     pub(crate) fn program(body: &str, each: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -150,6 +177,16 @@ impl Rig {
     pub(crate) fn start_bob(&self) -> Daemon {
         let daemon = self.begin_as(BOB, Threads::One);
         self.sees("SELECT ready_at IS NOT NULL FROM agents WHERE agent = 'lab-bob'", &["1"]);
+        daemon
+    }
+
+    /// As [`Self::start_bob`], after an earlier one.
+    pub(crate) fn start_bob_again(&self) -> Daemon {
+        let daemon = self.begin_as(BOB, Threads::One);
+        self.sees(
+            "SELECT epoch || (ready_at IS NOT NULL) FROM agents WHERE agent = 'lab-bob'",
+            &["21"],
+        );
         daemon
     }
 
@@ -213,6 +250,7 @@ impl Rig {
             .chain(agent.env.clone())
             .collect();
         Settings {
+            mark: config.marks()[&agent.nick].clone(),
             everybody,
             owners_only: match agent.prompt {
                 Some(PromptBy::Owners) => vec![agent.nick.clone()],

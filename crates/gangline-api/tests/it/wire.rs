@@ -49,6 +49,8 @@ fn approval() -> Approval {
         folder: None,
         said_before: None,
         note: None,
+        progress: None,
+        outcome: None,
     }
 }
 

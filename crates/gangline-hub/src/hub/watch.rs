@@ -17,8 +17,9 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use super::{
-    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow, http, publish,
-    register,
+    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow,
+    changes::Trial,
+    http, publish, register,
     roll::{Roll, needs_login},
     write_ready,
 };
@@ -44,7 +45,7 @@ pub(super) enum Ends {
 
 /// The running hub.
 pub(super) struct Watch<'a> {
-    options: &'a HubOptions,
+    pub(super) options: &'a HubOptions,
     pub(super) store: Store,
     begun: UnixMicros,
     pub(super) listening: Listening,
@@ -68,6 +69,9 @@ pub(super) struct Watch<'a> {
     /// Agents whose daemon runs and is not kept, as they were warned about.
     strays: BTreeSet<String>,
     alive: Pulse,
+    /// Whether a change is under way.
+    changing: bool,
+    pub(super) trial: Trial,
 }
 
 enum Event {
@@ -106,6 +110,8 @@ impl<'a> Watch<'a> {
             draining: false,
             strays: BTreeSet::new(),
             alive: Pulse::new(),
+            changing: false,
+            trial: None,
         }
     }
 
@@ -121,6 +127,7 @@ impl<'a> Watch<'a> {
         loop {
             let rows = self.look().await;
             self.warn_of_strays(&rows);
+            self.changing = self.change(plan, &rows).await;
             if !self.ready && self.all_ready(&rows) && self.http_has_tried() {
                 self.ready = true;
                 let standing = self.http.borrow().clone();
@@ -146,7 +153,7 @@ impl<'a> Watch<'a> {
 
     async fn next(&mut self, requests: &mut Requests, tasks: &mut TaskGroup) -> Event {
         let mut patience = self.reconciler.patience().min(self.alive.patience());
-        if !self.ready || self.roll.is_busy() {
+        if !self.ready || self.changing || self.roll.is_busy() {
             patience = patience.min(LOOK_SOON);
         }
         tokio::select! {
@@ -231,7 +238,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Makes a plan and goes over to it, as a whole; returns how many processes it keeps.
-    async fn taken(
+    pub(super) async fn taken(
         &mut self,
         plan: &mut impl FnMut(&Listening) -> Result<Plan, Refused>,
     ) -> Result<usize, Refused> {

@@ -25,7 +25,7 @@ pub(super) fn recv(user: User) -> Described {
         "max": number("how many messages at most; 1 if left out", 1, RECV_MAX),
     });
     let description = match user {
-        User::Session => {
+        User::Session | User::Manager => {
             "Takes the next messages from your inbox. They belong to this turn then: answer them by \
              `send` with in_reply_to. Without wait_seconds it returns at once, with nothing if \
              nothing waits."
@@ -143,7 +143,7 @@ pub(super) fn loose_ends(user: User) -> Described {
 
 pub(super) fn open(user: User) -> Value {
     let kinds = match user {
-        User::Session | User::Agent => json!(["question", "asked", "reminder"]),
+        User::Session | User::Manager | User::Agent => json!(["question", "asked", "reminder"]),
         User::Person => json!(["question", "asked", "reminder", "letter", "message"]),
     };
     let row = json!({"type": "object", "properties": {
@@ -160,7 +160,7 @@ pub(super) fn cancel_loose_end(user: User) -> Described {
     let properties = json!({"kind": kind, "id": id("its id, as get_loose_ends lists it")});
     (
         match user {
-            User::Session | User::Agent => {
+            User::Session | User::Manager | User::Agent => {
                 "Withdraws a question that you asked, or deletes a reminder of yours."
             }
             User::Person => {
@@ -182,7 +182,7 @@ pub(super) fn remind(user: User) -> Described {
     });
     (
         match user {
-            User::Session => {
+            User::Session | User::Manager => {
                 "Reminds you later: the message comes to your inbox at that time, from `reminder`, \
                  and wakes you. Your final text of that turn goes where you were asked in this one."
             }

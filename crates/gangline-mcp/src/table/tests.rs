@@ -21,6 +21,10 @@ fn each_user_is_offered_the_tools_that_are_for_it() {
         "whoami",
     ];
     assert_eq!(names(User::Session), session);
+    // R2-35 … R2-38: behind what every agent has.
+    let manages =
+        ["request_spawn", "kill", "start", "restart", "update", "request_apply_commit", "get_logs"];
+    assert_eq!(names(User::Manager), [&session[..], &manages[..]].concat());
     let outside = [
         "send",
         "recv",
@@ -54,7 +58,7 @@ fn every_tool_is_found_by_its_name_and_needs_only_what_it_takes() {
         assert_eq!(Tool::named(tool.name()), Some(tool));
     }
     assert_eq!(Tool::named("shout"), None);
-    for tool in [User::Session, User::Agent, User::Person].into_iter().flat_map(offered) {
+    for tool in [User::Manager, User::Agent, User::Person].into_iter().flat_map(offered) {
         let schema = &tool.input_schema;
         for needed in schema["required"].as_array().into_iter().flatten() {
             assert!(schema["properties"].get(needed.as_str().unwrap()).is_some(), "{schema}");
@@ -78,4 +82,20 @@ fn the_inboxs_tools_take_what_the_seed_names() {
     assert_eq!(takes("remind"), ["due", "message"]);
     assert_eq!((takes("whoami"), takes("get_loose_ends")), (vec![], vec![]));
     assert_eq!((super::WAIT_MAX, super::RECV_MAX), (180, 32));
+}
+
+/// R2-35 … R2-38: the seed's own names and bounds, and what they need.
+#[test]
+fn the_managers_tools_take_what_the_seed_names() {
+    let needs = |name: &str| -> Vec<String> {
+        let tool = offered(User::Manager).into_iter().find(|tool| tool.name == name).unwrap();
+        let needed = tool.input_schema["required"].as_array().unwrap().clone();
+        needed.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+    };
+    for tool in ["request_spawn", "kill", "start", "restart", "update"] {
+        assert_eq!(needs(tool), ["name"], "{tool}");
+    }
+    assert_eq!(needs("request_apply_commit"), ["agent", "commit_ref"]);
+    assert_eq!(needs("get_logs"), ["agent"]);
+    assert_eq!((super::LOG_LINES, super::LOG_LINES_MAX), (50, 500));
 }

@@ -10,8 +10,8 @@ use gangline_os::{
     process::{self, Child, ChildStdout, Group, Output, Spawn, Stdin},
 };
 use gangline_store::{
-    AgentUpdate, AskedBy, Entry, Firing, MessageRow, NewEvent, OpenApproval, OpenOptions, Said,
-    SentAs, Store, Tuning,
+    AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, Entry, Firing, MessageRow,
+    NewEvent, OpenApproval, OpenOptions, Said, SentAs, Store, Tuning,
 };
 use tokio::sync::Notify;
 
@@ -230,6 +230,10 @@ pub(crate) const LIFE: &[&str] = &[
     "add_token",
     "use_token",
     "revoke_token",
+    "applied",
+    "request_change",
+    "decide_change",
+    "step_change",
 ];
 
 /// Does every kind of write once, and says its name after its `ok`.
@@ -359,6 +363,19 @@ async fn what_waits_for_people(store: &Store) {
     say("use_token");
     store.revoke_token(token).await.unwrap();
     say("revoke_token");
+    let mark = "0f".to_owned();
+    store.record_applied(Applied { agent: ada(), epoch, mark }).await.unwrap();
+    say("applied");
+    let asked = store.request_change(new_change(turn(epoch, 1)), |_| ChangeTold::default());
+    let change = asked.await.unwrap().number;
+    say("request_change");
+    store.decide_change(change, rules(Decision::Allow)).await.unwrap();
+    say("decide_change");
+    let (from, to) = (ChangeState::Approved, ChangeState::Applied);
+    let outcome = Some(text("it is up"));
+    let step = ChangeStep { from, to, commit: None, before: None, epoch: None, outcome };
+    assert!(store.step_change(change, step).await.unwrap());
+    say("step_change");
 }
 
 /// Takes what waits into a second turn, though its cause may have one only.

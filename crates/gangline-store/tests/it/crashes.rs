@@ -97,6 +97,10 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "add_token" => token.is_some(),
         "use_token" => token.is_some_and(|row| row.used_at.is_some()),
         "revoke_token" => token.is_some_and(|row| row.revoked_at.is_some()),
+        "request_change" => !store.changes(None, false).await.unwrap().is_empty(),
+        "decide_change" => store.changes(None, true).await.unwrap().is_empty(),
+        "step_change" => store.changes_under_way().await.unwrap().is_empty() && brought("change/7"),
+        "applied" => store.applied_of(&ada()).await.unwrap().is_some(),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
         other => panic!("no way to see {other}"),
     }

@@ -15,9 +15,10 @@ use gangline_core::{
 };
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
-    Announce, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewLetter, NewMessage,
-    NewQuestion, NewReminder, NewToken, NewUsage, NewWake, OpenApproval, OpenOptions, Ruling, Send,
-    Settle, Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
+    Announce, ChangeKind, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewChange,
+    NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage, NewWake, OpenApproval,
+    OpenOptions, Ruling, Send, Settle, Store, StoreError, Take, TokenScope, Tuning, Whose,
+    WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -203,6 +204,23 @@ pub(crate) fn token(agent: &AgentName, hash: &str) -> NewToken {
         label: "ci".to_owned(),
         hash: hash.to_owned(),
         made_by: owner(),
+    }
+}
+
+pub(crate) fn new_change(turn: TurnId) -> NewChange {
+    NewChange {
+        agent: ada(),
+        turn,
+        request: "first".to_owned(),
+        kind: ChangeKind::Spawn,
+        subject: bob(),
+        commit: None,
+        entry: Some("nick: oak-bob".to_owned()),
+        summary: text("a new agent oak-bob"),
+        detail: text("nick: oak-bob"),
+        reason: text(""),
+        message: None,
+        reply_target: "#general".to_owned(),
     }
 }
 

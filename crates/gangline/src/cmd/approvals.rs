@@ -4,7 +4,7 @@ use gangline_agent::card::{self, Reader};
 use gangline_api::approval::Approval;
 use gangline_core::{ApprovalNumber, approval::ApprovalState, reading::Bounds, redact::Redactor};
 use gangline_os::{clock, fsio, paths::Paths};
-use gangline_store::{ApprovalRow, Store};
+use gangline_store::{ApprovalRow, ChangeRow, ChangeState, Store};
 
 use super::decide;
 use crate::{
@@ -31,7 +31,10 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         return one(global, (&paths, &store), number).await;
     }
     let rows = store.approvals(None, !args.all).await?;
-    let approvals: Vec<Approval> = rows.iter().map(view::approval).collect();
+    let changes = store.changes(None, !args.all).await?;
+    let approvals = rows.iter().map(view::approval).chain(changes.iter().map(view::change));
+    let mut approvals: Vec<Approval> = approvals.collect();
+    approvals.sort_by_key(|approval| approval.number);
     if global.json {
         output::json(&approvals)?;
     } else {
@@ -45,6 +48,9 @@ async fn one(
     (paths, store): (&Paths, &Store),
     number: ApprovalNumber,
 ) -> Result<u8, Failure> {
+    if let Some(row) = store.change(number).await? {
+        return change(global, &row);
+    }
     let Some(row) = store.approval(number).await? else {
         let unknown = || {
             Failure::user(format!("there is no approval {number}"))
@@ -61,6 +67,22 @@ async fn one(
     }
     if row.state == ApprovalState::Open {
         let decide = show::approvals::decide(&row.agent, number);
+        output::print(&format!("\n{decide}\n"))?;
+    }
+    Ok(0)
+}
+
+/// Shows what a manager has asked for.
+fn change(global: &Global, row: &ChangeRow) -> Result<u8, Failure> {
+    if global.json {
+        output::json(&view::change(row))?;
+        return Ok(0);
+    }
+    for line in gangline_agent::changes::card(row) {
+        output::print(&format!("{line}\n"))?;
+    }
+    if row.state == ChangeState::Requested {
+        let decide = show::approvals::decide(&row.agent, row.number);
         output::print(&format!("\n{decide}\n"))?;
     }
     Ok(0)

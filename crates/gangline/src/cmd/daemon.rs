@@ -135,6 +135,7 @@ fn settings(
     let owners_only = owners_only(loaded, &agent, &found);
     Ok(Settings {
         container: (agent.profile == Profile::Container).then(Container::default),
+        mark: loaded.marks.get(nick).cloned().unwrap_or_default(),
         owners_only,
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,

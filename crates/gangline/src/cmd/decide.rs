@@ -5,7 +5,7 @@ use gangline_api::{
     policy::PolicyRule,
 };
 use gangline_core::{ApprovalNumber, Principal, QuestionNumber, Redactor, approval};
-use gangline_os::change_notice;
+use gangline_os::{change_notice, paths::Paths};
 use gangline_store::{DecideError, Decided, RuleRow, Ruling, Store, Stored};
 use serde::Serialize;
 
@@ -21,6 +21,9 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
     caller::refuse("decide approvals")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
+    if store.change(args.number).await?.is_some() {
+        return change(global, (&paths, &store), (&args, decision)).await;
+    }
     let decided = match store.decide(args.number, ruling(&args, decision)).await {
         Ok(decided) => decided,
         Err(error) => return Err(explain(&store, error).await),
@@ -40,6 +43,13 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
     caller::refuse("decide approvals")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
+    if store.change(args.number).await?.is_some() {
+        return Err(Failure::user(format!(
+            "approval {} is about one change, so it cannot be allowed always",
+            args.number
+        ))
+        .hint(format!("`gangline approve {}` allows it", args.number)));
+    }
     let ruling = ruling(&args, Decision::Allow);
     let always = match store.decide_always(args.number, ruling).await {
         Ok(always) => always,
@@ -61,6 +71,33 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
         output::print(&outcome(&always.decided, Decision::Allow))?;
         output::print(&stored(&always.stored))?;
     }
+    Ok(0)
+}
+
+/// Decides what a manager has asked for; the hub applies what is allowed.
+async fn change(
+    global: &Global,
+    (paths, store): (&Paths, &Store),
+    (args, decision): (&Decide, Decision),
+) -> Result<u8, Failure> {
+    let row = match store.decide_change(args.number, ruling(args, decision)).await {
+        Ok(row) => row,
+        Err(error) => return Err(explain(store, error).await),
+    };
+    change_notice::notify(&paths.change_notice(row.agent.folded()));
+    change_notice::notify(&paths.change_notice("hub"));
+    if global.json {
+        output::json(&view::change(&row))?;
+        return Ok(0);
+    }
+    let (number, agent) = (row.number, &row.agent);
+    output::print(&match decision {
+        Decision::Allow => format!(
+            "approval {number} of {agent} is allowed: the hub applies it; `gangline approvals \
+             {number}` shows what comes of it\n"
+        ),
+        Decision::Deny => format!("approval {number} of {agent} is denied\n"),
+    })?;
     Ok(0)
 }
 

@@ -5,6 +5,8 @@ mod scene;
 
 pub(super) use scene::invocation;
 
+use std::time::Duration;
+
 use std::path::PathBuf;
 
 use gangline_hub::{
@@ -50,6 +52,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         keeps_agents: true,
         on_term: OnTerm::Drain,
         longest_delay: LONGEST_DELAY,
+        up_within: Duration::from_secs(loaded.config.apply_timeout_seconds.into()),
         ready_file: args.ready_file,
         program: keep.program().to_owned(),
         http: None,

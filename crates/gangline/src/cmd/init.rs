@@ -75,7 +75,8 @@ pub(crate) struct Args {
     /// The server's name, which every nick begins with [default: from the machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
-    /// Keep the configuration in a git repository of its folder
+    /// Keep the configuration in a git repository of its folder; also one that is there already.
+    /// Agents with the role of a manager need it to ask for changes
     #[arg(long)]
     pub(crate) git: bool,
     /// Do not ask
@@ -94,6 +95,10 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let site = site(global, &args)?;
     let target = site.paths.config_file.clone();
     let there = file::is_there(&target);
+    if there && !args.force && args.git {
+        let repository = repository::keep(&target).await;
+        return report::kept(global, (&target, &repository));
+    }
     if there && !args.force {
         return Err(file::taken(&target));
     }

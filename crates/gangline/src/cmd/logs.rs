@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
+use gangline_agent::log::{self, Depth};
 use gangline_api::event::EventRecord;
 use gangline_core::AgentName;
 use gangline_os::signals::Signals;
-use gangline_store::{Cursor, Event, EventQuery, Store};
+use gangline_store::{Cursor, EventQuery, Store};
 use jiff::tz::TimeZone;
 
 use crate::{
     cli::{Global, number},
     failure::Failure,
-    names, output, place,
-    show::{self, events::Depth},
-    store, view,
+    names, output, place, show, store,
     who::Who,
 };
 
@@ -48,7 +47,8 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         store::known(&store, &paths, agent).await?;
     }
     let depth = if args.all { Depth::All } else { Depth::Work };
-    let (events, cursor) = newest(global, &store, (named.clone(), args.lines, depth)).await?;
+    let shown = |event: &EventRecord| global.json || log::is_shown(event, depth);
+    let (events, cursor) = log::newest(&store, (named.clone(), args.lines), &shown).await?;
     if args.follow {
         tell(global, &events, depth)?;
         let signals = Signals::new()
@@ -63,35 +63,6 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         output::print(&show::events::list(&events, depth, &TimeZone::system()))?;
     }
     Ok(0)
-}
-
-/// Returns the newest events that are shown, oldest first, and the place behind them.
-async fn newest(
-    global: &Global,
-    store: &Store,
-    (agent, limit, depth): (Option<AgentName>, u32, Depth),
-) -> Result<(Vec<EventRecord>, Cursor), Failure> {
-    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-    let shown = |event: &EventRecord| global.json || show::events::is_shown(event, depth);
-    let mut query = EventQuery { agent, newest: true, ..EventQuery::default() };
-    if global.json {
-        query.limit = limit;
-    }
-    let mut page = store.events(query.clone()).await?;
-    let behind = page.cursor;
-    // From the newest back, until there are enough of them.
-    let mut found = Vec::new();
-    while let Some(oldest) = page.events.first().map(Event::cursor) {
-        found.extend(page.events.iter().rev().map(view::event).filter(shown));
-        if found.len() >= wanted {
-            break;
-        }
-        query.before = Some(oldest);
-        page = store.events(query.clone()).await?;
-    }
-    found.truncate(wanted);
-    found.reverse();
-    Ok((found, behind))
 }
 
 /// Tells what happens behind the cursor, until it is asked to stop.
@@ -110,7 +81,7 @@ async fn follow(
         let page = store.events(query).await?;
         let full = !page.events.is_empty();
         if full {
-            let events: Vec<EventRecord> = page.events.iter().map(view::event).collect();
+            let events: Vec<EventRecord> = page.events.iter().map(log::record).collect();
             tell(global, &events, depth)?;
         }
         if output::is_unread() {

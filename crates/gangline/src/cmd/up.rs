@@ -192,6 +192,7 @@ fn options(checked: &Checked, args: Args) -> Result<HubOptions, Failure> {
         keeps_agents: !args.no_agents,
         on_term: if args.service { OnTerm::Leave } else { OnTerm::Drain },
         longest_delay: Duration::from_secs(args.restart_delay_max),
+        up_within: Duration::from_secs(config.apply_timeout_seconds.into()),
         program: Keep::new(&checked.paths)?.program().to_owned(),
         http: http::options(&checked.loaded, &checked.paths)?,
         options: words(&args),

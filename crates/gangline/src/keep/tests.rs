@@ -17,6 +17,7 @@ fn a_daemon_is_this_program_with_its_paths_and_a_session_of_its_own() {
         config,
         file: "/c/agents.yaml".into(),
         registry: <Registry as Default>::default(),
+        marks: Default::default(),
         unread: BTreeSet::new(),
     };
     let kept = Keep::new(&paths).unwrap().daemon(&loaded.config.agents[0], &loaded, "127.0.0.1:7");

@@ -273,7 +273,14 @@ fn is_of_inbox(tool: Tool) -> bool {
         | Tool::Part
         | Tool::Compact
         | Tool::Clear
-        | Tool::SetDirectory => false,
+        | Tool::SetDirectory
+        | Tool::RequestSpawn
+        | Tool::Kill
+        | Tool::Start
+        | Tool::Restart
+        | Tool::Update
+        | Tool::RequestApplyCommit
+        | Tool::GetLogs => false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Events as they happen: as `logs` tells them, but texts, arguments and thoughts in full.
 
+use gangline_agent::log::{Entry, describe};
 use gangline_api::{
     event::{Event, EventRecord},
     ipc::Whisper,
@@ -12,7 +13,6 @@ use jiff::tz::TimeZone;
 use super::{
     agents::{held, running},
     approvals::how,
-    events::{Entry, describe},
     text::{Paint, age, lines, one_line, paint, time},
 };
 

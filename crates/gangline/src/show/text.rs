@@ -39,18 +39,9 @@ pub(crate) fn paint(paint: Paint, text: &str) -> String {
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }
 
-/// Returns foreign text on one line, with everything that a terminal could obey or that shows
-/// nothing written out.
+/// See [`shown::one_line`].
 pub(crate) fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.trim_end().chars() {
-        match c {
-            '\n' => out.push_str(" ⏎ "),
-            '\t' => out.push(' '),
-            c => shown::push(&mut out, c),
-        }
-    }
-    out
+    shown::one_line(text)
 }
 
 /// Returns the same with its lines and tabs kept.
@@ -65,14 +56,9 @@ pub(crate) fn lines(text: &str) -> String {
     out
 }
 
-/// Returns at most `most` characters of a text, with a mark if there were more.
+/// See [`shown::cut`].
 pub(crate) fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let mut out: String = text.chars().take(most.saturating_sub(1)).collect();
-    out.push('…');
-    out
+    shown::cut(text, most)
 }
 
 /// Returns a duration in its largest unit: `3s`, `12m`, `5h`, `2d`.

@@ -2,15 +2,14 @@
 
 use std::fmt::Write as _;
 
+use gangline_agent::log::{self as events, Entry};
 use gangline_core::{MessageId, MessageState, outcome::OutcomeWord};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{ApprovalRow, Made, OutboxRow, OutboxState, Trace, TurnRow};
 use jiff::tz::TimeZone;
 
-use super::{
-    events::{self, Entry},
-    text::{Paint, day, lines, one_line, paint, time},
-};
+use super::text::{Paint, day, lines, one_line, paint, time};
+
 use crate::view;
 
 #[cfg(test)]
@@ -99,7 +98,7 @@ fn steps(trace: &Trace) -> Vec<Step> {
     steps.extend(trace.turns.iter().map(|turn| started(trace, turn)));
     for event in &trace.events {
         if !TOLD_BY_ROWS.contains(&event.kind.as_str()) {
-            let told = events::describe(&view::event(event));
+            let told = events::describe(&events::record(event));
             steps.extend(told.into_iter().map(|told| Step {
                 at: event.at,
                 paint: Paint::Plain,
@@ -130,7 +129,7 @@ fn ended(trace: &Trace, turn: &TurnRow) -> Option<Step> {
         .events
         .iter()
         .filter(|event| event.turn == Some(turn.turn) && event.kind == "turn_ended")
-        .find_map(|event| view::event(event).payload["reason"].as_str().map(str::to_owned));
+        .find_map(|event| events::record(event).payload["reason"].as_str().map(str::to_owned));
     let outcome = turn.outcome.as_ref();
     let completed = outcome.is_some_and(|it| it.word == OutcomeWord::Completed);
     let paint = if completed { Paint::Green } else { Paint::Red };

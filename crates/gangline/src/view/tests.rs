@@ -15,7 +15,7 @@ use gangline_store::{
     Trace, TurnRow,
 };
 
-use super::{Around, Facts, event, status, trace};
+use super::{Around, Facts, status, trace};
 
 /// A moment so many seconds after 2026-11-21T12:00:00Z.
 pub(crate) fn at(seconds: i64) -> UnixMicros {
@@ -274,7 +274,7 @@ fn an_agent_that_never_ran_has_a_status_too() {
 
 #[test]
 fn the_stores_record_of_a_take_becomes_the_wires() {
-    let record = event(&happened(1, "turn_started", TAKEN));
+    let record = gangline_agent::log::record(&happened(1, "turn_started", TAKEN));
     let expect = TurnStarted { turn: turn(), messages: vec![MessageId(42)], attempt: 2 };
     assert_eq!(record.event().unwrap(), Some(Recorded::TurnStarted(expect)));
 }

@@ -39,6 +39,7 @@ mod init;
 mod ipc;
 mod json;
 mod long;
+mod manager;
 mod mcp;
 mod model;
 mod paths;

@@ -101,6 +101,7 @@ const TABLE: &[Row] = &[
             "gangline-irc",
             "gangline-store",
             "gangline-api",
+            "gangline-config",
             "gangline-http",
         ],
         must_not_know: &["reqwest"],

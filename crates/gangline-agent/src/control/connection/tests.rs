@@ -119,7 +119,8 @@ impl Fixture {
             showing: showing.clone(),
             alarm: Arc::new(Notify::new()),
             about: About {
-                role: "agent".to_owned(),
+                role: gangline_config::Role::Agent,
+                own_server: true,
                 pronouns: "she/her".to_owned(),
                 folder: folder.path().join("notes"),
             },

@@ -3,15 +3,18 @@
 
 use std::sync::Arc;
 
+use gangline_config::Role;
 use gangline_os::{CancellationToken, change_notice::ChangeNotice, clock::SharedClock};
 
 use super::Shared;
 use crate::{
     agent_loop::ChangeNotices,
     alarms::Alarms,
+    fleet::Fleet,
     looks::{LookDeps, Looks},
     model,
     settings::Settings,
+    updates::Updates,
 };
 
 pub(super) fn alarms(settings: &Settings, shared: &Shared) -> Alarms {
@@ -25,6 +28,17 @@ pub(super) fn alarms(settings: &Settings, shared: &Shared) -> Alarms {
         made: Arc::clone(&shared.alarm),
         committed: shared.committed.clone(),
     }
+}
+
+/// Returns the task that tells a manager what needs an update; other agents have none.
+pub(super) fn updates(settings: &Settings, shared: &Shared) -> Option<Updates> {
+    let fleet = Fleet {
+        paths: settings.paths.clone(),
+        store: shared.store.clone(),
+        me: settings.agent.nick.clone(),
+    };
+    let rescan = Arc::clone(&shared.rescan);
+    (settings.agent.role == Role::Manager).then_some(Updates { fleet, rescan })
 }
 
 pub(super) fn looks(settings: &Settings, shared: &Shared) -> Looks {

@@ -17,9 +17,6 @@ use crate::{
     tools::{About, AgentTools},
 };
 
-/// The role of an agent that runs no other ones (R2-29).
-const ROLE: &str = "agent";
-
 /// Returns what says the agent's words.
 pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
     Speaker {
@@ -46,7 +43,8 @@ pub(super) fn tools(settings: &Settings, shared: &Shared) -> AgentTools {
         showing: shared.showing.clone(),
         alarm: Arc::clone(&shared.alarm),
         about: About {
-            role: ROLE.to_owned(),
+            role: settings.agent.role,
+            own_server: settings.irc.is_own(),
             pronouns: settings.agent.operator_pronouns.clone(),
             folder: read::notes(settings),
         },

@@ -96,3 +96,49 @@ CREATE TABLE tokens (
   used_at         INTEGER,
   revoked_at      INTEGER
 ) STRICT;
+
+-- What each agent's daemon was started with.
+CREATE TABLE applied (
+  agent           TEXT PRIMARY KEY,
+  installation_id TEXT NOT NULL,
+  epoch           INTEGER NOT NULL,
+  mark            TEXT NOT NULL,
+  at              INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+-- Changes of the installation that managers ask for. Their numbers are of the same sequence as those
+-- of approvals and questions.
+CREATE TABLE changes (
+  number          INTEGER PRIMARY KEY,
+  installation_id TEXT NOT NULL,
+  agent           TEXT NOT NULL,
+  turn_epoch      INTEGER NOT NULL,
+  turn_number     INTEGER NOT NULL,
+  request         TEXT NOT NULL,
+  kind            TEXT NOT NULL,
+  subject         TEXT NOT NULL,
+  commit_id       TEXT,
+  before_id       TEXT,
+  epoch           INTEGER NOT NULL DEFAULT 0,
+  entry           TEXT,
+  summary         TEXT NOT NULL,
+  detail          TEXT NOT NULL,
+  reason          TEXT NOT NULL,
+  message         INTEGER,
+  reply_target    TEXT NOT NULL,
+  places          TEXT NOT NULL,
+  state           TEXT NOT NULL,
+  decision        TEXT,
+  decided_by      TEXT,
+  decided_tier    TEXT,
+  decided_as      TEXT,
+  note            TEXT,
+  outcome         TEXT,
+  asked_at        INTEGER NOT NULL,
+  decided_at      INTEGER,
+  applying_at     INTEGER,
+  ended_at        INTEGER,
+  UNIQUE (agent, request)
+) STRICT;
+CREATE INDEX changes_under_way ON changes (number)
+  WHERE state IN ('approved', 'applying', 'rolling_back');

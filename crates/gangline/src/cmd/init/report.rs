@@ -200,11 +200,39 @@ fn files(done: &Done, out: &mut String) {
     }
 }
 
+/// Tells what became of a configuration that was there and is to be in a repository.
+pub(super) fn kept(
+    global: &Global,
+    (file, repository): (&Path, &Repository),
+) -> Result<u8, Failure> {
+    let told = told(file, repository).unwrap_or_default();
+    match repository {
+        Repository::NoGit | Repository::Failed(_) => {
+            return Err(Failure::user(format!("there is no repository: {told}"))
+                .hint("the configuration is as it was"));
+        }
+        Repository::NotAsked
+        | Repository::Made
+        | Repository::Committed
+        | Repository::Unchanged
+        | Repository::Inside(_) => {}
+    }
+    if global.json {
+        output::json(&serde_json::json!({"config": file, "repository": told}))?;
+    } else {
+        output::print(&format!("config       {}\nrepository   {told}\n", file.display()))?;
+    }
+    Ok(0)
+}
+
 /// Returns the line about the repository; none if nobody asked for one.
 fn repository(done: &Done) -> Option<String> {
-    let file = &done.site.paths.config_file;
+    told(&done.site.paths.config_file, &done.repository)
+}
+
+fn told(file: &Path, repository: &Repository) -> Option<String> {
     let folder = file.parent().unwrap_or(file).display();
-    Some(match &done.repository {
+    Some(match repository {
         Repository::NotAsked => return None,
         Repository::Made => format!("made in {folder}; the file is its first commit"),
         Repository::Committed => format!("{folder} is one already; the change is committed"),

@@ -26,7 +26,13 @@ fn loaded(keys: &str) -> Loaded {
     let config =
         gangline_config::parse_known(&yaml, "agents.yaml", &names, &Environment::default())
             .unwrap();
-    Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() }
+    Loaded {
+        config,
+        file: "/c/agents.yaml".into(),
+        registry,
+        unread: BTreeSet::new(),
+        marks: Default::default(),
+    }
 }
 
 const KEYS: &str = "    agent: claude\n    command: [/opt/claude]\n    account_dir: /l\n    \

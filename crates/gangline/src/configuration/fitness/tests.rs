@@ -15,7 +15,13 @@ fn loaded(agents: &[(&str, &str, &Path)]) -> Loaded {
     let names = |_: Option<&Path>| registry.names();
     let none = Environment::default();
     let config = gangline_config::parse_known(&yaml, "agents.yaml", &names, &none).unwrap();
-    Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() }
+    Loaded {
+        config,
+        file: "/c/agents.yaml".into(),
+        registry,
+        unread: BTreeSet::new(),
+        marks: Default::default(),
+    }
 }
 
 fn nicks(unfit: &[Unfit]) -> Vec<&str> {

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gangline_runtime::registry::{Places, Registry};
 
@@ -33,8 +33,13 @@ fn a_configuration_with_a_retired_model_is_warned_of_for_every_backend() {
         );
         let config = gangline_config::parse(&yaml, "agents.yaml").unwrap();
         let registry = Registry::load(&Places::default());
-        let loaded =
-            Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() };
+        let loaded = Loaded {
+            config,
+            file: "/c/agents.yaml".into(),
+            registry,
+            unread: BTreeSet::new(),
+            marks: BTreeMap::new(),
+        };
         let warnings = loaded.warnings();
         let about = "/c/agents.yaml: the model of oak-ada: `claude-3-opus-20240229` was retired on";
         assert!(warnings.iter().any(|text| text.starts_with(about)), "{backend}: {warnings:?}");

@@ -81,7 +81,14 @@ impl Inbox {
             | Tool::Part
             | Tool::Compact
             | Tool::Clear
-            | Tool::SetDirectory => Err(format!("there is no tool `{}` here", call.name)),
+            | Tool::SetDirectory
+            | Tool::RequestSpawn
+            | Tool::Kill
+            | Tool::Start
+            | Tool::Restart
+            | Tool::Update
+            | Tool::RequestApplyCommit
+            | Tool::GetLogs => Err(format!("there is no tool `{}` here", call.name)),
         })
     }
 

@@ -62,7 +62,17 @@ impl Work {
                 | Tool::Remind
                 | Tool::WhoAmI,
             ) => return self.by_daemon(call),
-            Some(Tool::NoReply) | None => {
+            Some(
+                Tool::NoReply
+                | Tool::RequestSpawn
+                | Tool::Kill
+                | Tool::Start
+                | Tool::Restart
+                | Tool::Update
+                | Tool::RequestApplyCommit
+                | Tool::GetLogs,
+            )
+            | None => {
                 return Err(format!("there is no tool `{}` here", call.name));
             }
         };

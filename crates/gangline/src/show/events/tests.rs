@@ -1,12 +1,10 @@
 use anstream::adapter::strip_str;
+use gangline_agent::log::{asked, is_shown, record as event};
 use gangline_core::ApprovalNumber;
 use jiff::tz::TimeZone;
 
-use super::{Depth, asked, is_shown, list};
-use crate::view::{
-    event,
-    tests::{TAKEN, happened, life},
-};
+use super::{Depth, list};
+use crate::view::tests::{TAKEN, happened, life};
 
 #[test]
 fn logs_tell_each_event_on_a_line() {

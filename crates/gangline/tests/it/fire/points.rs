@@ -41,9 +41,11 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("add_token", STORE),
     ("add_usage", STORE),
     ("answer", STORE),
+    ("applied", STORE),
     ("ask", STORE),
     ("cancel", STORE),
     ("cancel_question", STORE),
+    ("decide_change", STORE),
     ("end_cause", STORE),
     ("expire_questions", STORE),
     ("fire_reminder", STORE),
@@ -61,12 +63,43 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("remove_reminder", STORE),
     ("remove_rule", STORE),
     ("revoke_token", STORE),
+    ("request_change", STORE),
     ("send_letter", STORE),
     ("settle_letter", STORE),
+    ("step_change", STORE),
     ("undeliverable", STORE),
     ("use_token", STORE),
     ("wake", STORE),
     ("withdraw_approval", STORE),
+    (
+        "change.applying",
+        (
+            "gangline/tests/it/manager.rs",
+            "a_hub_killed_at_each_step_of_a_change_goes_on_where_it_was",
+        ),
+    ),
+    (
+        "change.checked_out",
+        (
+            "gangline/tests/it/manager.rs",
+            "a_hub_killed_at_each_step_of_a_change_goes_on_where_it_was",
+        ),
+    ),
+    (
+        "change.rolling_back",
+        ("gangline/tests/it/manager.rs", "a_hub_killed_while_it_undoes_a_change_goes_on_undoing"),
+    ),
+    (
+        "change.step",
+        (
+            "gangline/tests/it/manager.rs",
+            "a_hub_killed_at_each_step_of_a_change_goes_on_where_it_was",
+        ),
+    ),
+    (
+        "change.undone",
+        ("gangline/tests/it/manager.rs", "a_hub_killed_while_it_undoes_a_change_goes_on_undoing"),
+    ),
     (
         "hub.begins",
         ("gangline/tests/it/fleet/background.rs", "up_d_gives_up_a_hub_that_does_not_begin"),

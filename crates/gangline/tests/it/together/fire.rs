@@ -316,7 +316,9 @@ fn check(
     let told = |text: &str| ["tok-", "got ", "fired "].iter().any(|it| text.starts_with(it));
     let doubled: Vec<_> = said.iter().filter(|(text, times)| told(text) && **times > 1).collect();
     assert!(doubled.is_empty(), "said twice: {doubled:?}");
-    let states = counted(scene.query("SELECT origin || ' ' || state FROM messages WHERE origin <> 'system'"));
+    let states = counted(
+        scene.query("SELECT origin || ' ' || state FROM messages WHERE origin <> 'system'"),
+    );
     println!("{states:?}");
     let ended = |state: &str| state.ends_with(" answered") || state.ends_with(" no_reply");
     assert!(states.keys().all(|state| ended(state)), "{states:?}");
