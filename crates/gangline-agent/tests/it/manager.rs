@@ -65,7 +65,8 @@ fn told(rig: &Rig, (peer, agent): (&mut IrcPeer, &str), text: &str, answer: &str
     messages.last().unwrap().to_string().replace('\\', "")
 }
 
-/// R2-17: a manager has the daemon and the turns of every agent. R2-36: its four orders need nobody's word, and repeated they change nothing. R2-38, R2-39.
+/// R2-17: a manager has the daemon and the turns of every agent. R2-36: its four orders need nobody's
+/// word, and repeated they change nothing. R2-38, R2-39.
 #[test]
 fn a_manager_stops_starts_restarts_and_reads_its_colleague() {
     let rig = Rig::manager(SCRIPT);
