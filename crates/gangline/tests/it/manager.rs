@@ -251,7 +251,8 @@ fn a_configuration_with_which_the_agent_is_not_ready_in_time_is_undone() {
     let mut scene = Scene::with_repository(3, &[]);
     let before = scene.text();
     let at = before.find(&format!("- nick: {ADA}")).unwrap();
-    let silent = "agent: acp\n    acp_command: [sleep, \"600\"]";
+    let silent = "agent: claude
+    command: [sleep, \"600\"]";
     let to = before[at..].replacen("agent: native", silent, 1);
     let commit = scene.propose("silent", &before[at..], &to);
     scene.ask(&format!("apply {commit} for hm1nd"));
@@ -311,6 +312,6 @@ fn a_hub_killed_while_it_undoes_a_change_goes_on_undoing() {
         scene.hub = Some(scene.stage.up());
         scene.sees(&["1 config rolled_back"]);
         assert_eq!(scene.text(), before, "{point}");
-        assert_eq!(scene.git(&["log", "--format=x"]).lines().count(), 3, "{point}: undone once");
+        assert_eq!(scene.git(&["log", "--format=%h"]).lines().count(), 3, "{point}: undone once");
     }
 }
