@@ -6,7 +6,7 @@
 //! [`Watch::change`].
 
 use gangline_config::{MAX_CONFIG_BYTES, append};
-use gangline_core::{AgentName, ApprovalNumber, Redactor};
+use gangline_core::{AgentName, Redactor};
 use gangline_os::{
     change_notice,
     clock::UnixMicros,
@@ -21,9 +21,6 @@ use tracing::{info, warn};
 
 use super::{Listening, Plan, Refused, watch::Watch};
 use crate::kept::{DRAIN_BUDGET, Standing, whole};
-
-/// Since when a change's new daemon has had its chance.
-pub(super) type Trial = Option<(ApprovalNumber, UnixMicros)>;
 
 /// Why a step was not taken: a text for people.
 struct Not(String);

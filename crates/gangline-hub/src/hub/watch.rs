@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use gangline_core::ApprovalNumber;
 use gangline_http::Standing as HttpStanding;
 use gangline_irc::server::store::HistoryStore;
 use gangline_os::{
@@ -18,7 +19,6 @@ use tracing::{info, warn};
 
 use super::{
     HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow,
-    changes::Trial,
     http, publish, register,
     roll::{Roll, needs_login},
     write_ready,
@@ -71,7 +71,8 @@ pub(super) struct Watch<'a> {
     alive: Pulse,
     /// Whether a change is under way.
     changing: bool,
-    pub(super) trial: Trial,
+    /// Since when a change's new daemon has had its chance.
+    pub(super) trial: Option<(ApprovalNumber, UnixMicros)>,
 }
 
 enum Event {
