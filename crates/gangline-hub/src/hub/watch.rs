@@ -18,8 +18,8 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use super::{
-    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow,
-    http, publish, register,
+    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow, http, publish,
+    register,
     roll::{Roll, needs_login},
     write_ready,
 };
