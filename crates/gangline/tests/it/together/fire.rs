@@ -26,6 +26,8 @@ use crate::{
 const SETTLE: Duration = Duration::from_secs(180);
 /// At most one is killed for so many lines said: however slow the machine, somebody gets on.
 const LINES_A_KILL: usize = 4;
+/// So many lines are said before the next kill at most: what waits does not pile up.
+const AHEAD: usize = 60;
 /// So many reminders of an agent fire in an hour; those of this test must.
 const REMINDERS: usize = 28;
 const PEOPLE: usize = 2;
@@ -127,6 +129,11 @@ fn person(scene: &Scene, n: usize, (accepted, progress, wanted): (&Accepted, &Pr
         if progress.kills.load(Ordering::SeqCst) >= wanted {
             return;
         }
+        let is_ahead = || {
+            let kills = progress.kills.load(Ordering::SeqCst);
+            progress.lines.load(Ordering::SeqCst) > kills * LINES_A_KILL + AHEAD
+        };
+        eventually_within(SETTLE, "the next kill", || (!is_ahead()).then_some(()));
         let token = format!("tok-{n}-{count}");
         let (agent, other) = match count % 2 {
             0 => (AGENTS[0], AGENTS[1]),
