@@ -5,16 +5,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use gangline_api::event::Alert;
 use gangline_core::{
-    AgentName, Redactor,
-    question::OnTimeout,
+    hook::WebhookEvent,
+    question::{OnTimeout, text},
     reminder::{self, repeat::Repeat},
     time::WallMicros,
 };
-use gangline_os::{
-    CancellationToken,
-    clock::{SharedClock, UnixMicros},
-};
+use gangline_os::{CancellationToken, clock::UnixMicros};
 use gangline_store::{Firing, QuestionClosed, ReminderRow, Store, StoreError};
 use jiff::tz::TimeZone;
 use tokio::sync::{Notify, mpsc, watch};
@@ -22,6 +20,8 @@ use tracing::{info, warn};
 
 use crate::{
     bus::{Incoming, Word},
+    identity::{Identity, new_event},
+    texts,
     tools::fired_text,
 };
 
@@ -42,13 +42,13 @@ pub(crate) enum AlarmsEnd {
 
 /// See the module.
 pub(crate) struct Alarms {
-    pub(crate) agent: AgentName,
+    pub(crate) me: Arc<Identity>,
     pub(crate) store: Store,
-    pub(crate) clock: SharedClock,
-    pub(crate) redactor: Arc<Redactor>,
     pub(crate) agent_loop: mpsc::Sender<Incoming>,
     /// The loop looks for messages.
     pub(crate) rescan: Arc<Notify>,
+    /// There are new lines to be said.
+    pub(crate) outbox: Arc<Notify>,
     /// Something with a time was made.
     pub(crate) made: Arc<Notify>,
     /// Counts what this daemon has committed, for those who read along.
@@ -78,7 +78,7 @@ impl Alarms {
             };
             let due = async {
                 match wait {
-                    Some(wait) => self.clock.sleep_until(self.clock.monotonic() + wait).await,
+                    Some(wait) => self.me.clock.sleep_until(self.me.clock.monotonic() + wait).await,
                     None => std::future::pending().await,
                 }
             };
@@ -93,18 +93,18 @@ impl Alarms {
 
     /// Does what is due; returns how long to wait for what comes next. Writes nothing if nothing is.
     async fn look(&self) -> Result<Option<Duration>, StoreError> {
-        let now = self.clock.now();
-        if self.store.next_expiry(&self.agent).await?.is_some_and(|at| at <= now) {
-            for closed in self.store.expire_questions(&self.agent, now).await? {
+        let now = self.me.clock.now();
+        if self.store.next_expiry(&self.me.agent).await?.is_some_and(|at| at <= now) {
+            for closed in self.store.expire_questions(&self.me.agent, now).await? {
                 self.expired(&closed).await;
             }
         }
         let blocked = self.fire(now).await?;
-        let first = self.store.reminders(Some(&self.agent), 1).await?;
+        let first = self.store.reminders(Some(&self.me.agent), 1).await?;
         let reminder = first.first().map(|row| row.due_at).max(blocked);
-        let question = self.store.next_expiry(&self.agent).await?;
+        let question = self.store.next_expiry(&self.me.agent).await?;
         let next = reminder.into_iter().chain(question).min();
-        Ok(next.map(|at| at.since(self.clock.now())))
+        Ok(next.map(|at| at.since(self.me.clock.now())))
     }
 
     /// What follows for the agent comes before its next turn. The pause is recorded already.
@@ -119,14 +119,27 @@ impl Alarms {
         if let Some(follows) = follows {
             let _ = self.agent_loop.send(follows).await;
         }
+        let (number, question) = (row.number, text::one_line(row.body.as_str()));
+        self.alert(texts::alert_timeout(&self.me.agent, number, &question)).await;
         self.committed.send_modify(|count| *count += 1);
         self.rescan.notify_one();
+        self.outbox.notify_one();
+    }
+
+    /// Records that a human may want to know that nobody answered (R1-39).
+    async fn alert(&self, text: String) {
+        let event = WebhookEvent::AgentTimeout;
+        let alert = Alert { event, severity: event.severity().to_owned(), text };
+        let events = new_event(&self.me, None, &alert.into()).into_iter().collect();
+        if let Err(error) = self.store.append(events).await {
+            warn!(%error, %event, "cannot record an alert");
+        }
     }
 
     /// Fires what is due. Returns when the next one may fire, if too many have fired lately.
     async fn fire(&self, now: UnixMicros) -> Result<Option<UnixMicros>, StoreError> {
         loop {
-            let due = self.store.reminders(Some(&self.agent), READ).await?;
+            let due = self.store.reminders(Some(&self.me.agent), READ).await?;
             let mut due = due.into_iter().filter(|row| row.due_at <= now).peekable();
             if due.peek().is_none() {
                 return Ok(None);
@@ -137,7 +150,7 @@ impl Alarms {
                 }
                 let id = row.id;
                 let firing = self.firing(row, now);
-                if self.store.fire_reminder(&self.agent, firing).await?.is_some() {
+                if self.store.fire_reminder(&self.me.agent, firing).await?.is_some() {
                     info!(reminder = id, "a reminder fires");
                     self.committed.send_modify(|count| *count += 1);
                     self.rescan.notify_one();
@@ -148,10 +161,10 @@ impl Alarms {
 
     async fn may_fire(&self) -> Result<Result<(), UnixMicros>, StoreError> {
         // Later than the firings of this look, which count too.
-        let now = self.clock.now();
+        let now = self.me.clock.now();
         let within = i64::try_from(reminder::FIRINGS_WITHIN.as_micros()).unwrap_or(i64::MAX);
         let since = UnixMicros(now.0.saturating_sub(within));
-        let fired = self.store.fired_since(&self.agent, since).await?;
+        let fired = self.store.fired_since(&self.me.agent, since).await?;
         let fired: Vec<WallMicros> = fired.into_iter().map(|at| WallMicros(at.0)).collect();
         let may = reminder::may_fire_at(&fired, WallMicros(now.0));
         Ok(may.map_err(|at| UnixMicros(at.0)))
@@ -170,7 +183,7 @@ impl Alarms {
         Firing {
             id: row.id,
             due_at: row.due_at,
-            body: self.redactor.redact(&text),
+            body: self.me.redactor.redact(&text),
             next: next.map(|at| UnixMicros(at.0)),
         }
     }

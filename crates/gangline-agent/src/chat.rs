@@ -7,6 +7,7 @@
 
 mod addressee;
 mod answer;
+mod bare;
 mod changes;
 mod cursors;
 mod decide;

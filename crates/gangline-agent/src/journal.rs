@@ -319,6 +319,11 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
             for message in woken {
                 change_notice::notify(&deps.paths.change_notice(message.agent.as_str()));
             }
+            // A question that the turn was asked may be closed by its failure.
+            let told = end.sends.iter().filter(|send| send.deliver.is_none());
+            for agent in told.filter_map(|send| send.target.parse::<AgentName>().ok()) {
+                change_notice::notify(&deps.paths.change_notice(agent.as_str()));
+            }
             // Messages that went back wait again.
             Some(Reply::Rescan)
         }

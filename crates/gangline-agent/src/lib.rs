@@ -6,7 +6,9 @@
 
 mod agent_loop;
 mod alarms;
+mod asking;
 mod bus;
+mod calls;
 pub mod card;
 mod chat;
 pub mod container;

@@ -20,6 +20,13 @@ pub(crate) fn private(account: &str) -> String {
     format!("={}", fold(account))
 }
 
+/// Returns whether the place is the private conversation with an account; a person who has none is
+/// known by the nick.
+pub(crate) fn is_private_with(place: &str, account: &str) -> bool {
+    let bare = |text: &str| fold(text.trim_start_matches('~'));
+    place.strip_prefix('=').is_some_and(|with| bare(with) == bare(account))
+}
+
 /// Returns the place in which a message was said.
 pub(crate) fn of_row(row: &MessageRow) -> String {
     match row.target.parse() {

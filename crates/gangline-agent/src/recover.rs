@@ -15,7 +15,7 @@ use gangline_core::{
 };
 use gangline_mcp::table;
 use gangline_os::clock::UnixMicros;
-use gangline_store::{EndTurn, EventQuery, OpenTurn, OutboxRow, Store, StoreError};
+use gangline_store::{EndTurn, EventQuery, OpenTurn, OutboxRow, Store, StoreError, Waited};
 use tracing::info;
 
 use crate::{
@@ -30,6 +30,8 @@ pub(crate) async fn recover(
     rules: Rules,
 ) -> Result<usize, StoreError> {
     store.void_older(&me.agent, me.epoch).await?;
+    // Their callers are gone with the daemon: the answers are messages.
+    store.stop_waiting(&me.agent, Waited::Before(me.epoch)).await?;
     let open = store.open_turns(&me.agent, me.epoch).await?;
     let count = open.len();
     for turn in open {

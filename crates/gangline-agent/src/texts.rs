@@ -2,13 +2,14 @@
 
 pub(crate) mod approvals;
 pub mod changes;
+pub(crate) mod questions;
 
 use std::{path::Path, time::Duration};
 
 use gangline_api::status::RunningTool;
 use gangline_config::Permissions;
 use gangline_core::{
-    AgentName, MessageId,
+    AgentName, MessageId, QuestionNumber,
     agent::{PhaseName, View},
     outcome::{By, Outcome},
     shown::label,
@@ -248,6 +249,11 @@ pub(crate) fn alert_complete(agent: &AgentName, task: &str, target: &str) -> Str
 /// Alert (R1-42): the agent waits for somebody.
 pub(crate) fn alert_question(agent: &AgentName, question: &str) -> String {
     format!("[QUESTION] {agent} needs input: \"{question}\"")
+}
+
+/// Alert (R1-39): nobody answered a question in time.
+pub(crate) fn alert_timeout(agent: &AgentName, number: QuestionNumber, question: &str) -> String {
+    format!("[TIMEOUT] {agent} got no answer in time to question {number}: \"{question}\"")
 }
 
 /// Nobody needs to decide it any more; `approval` is its number, or what it is for.

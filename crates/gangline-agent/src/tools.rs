@@ -25,6 +25,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
 use crate::{
+    asking::Asker,
     bus::{Incoming, taken},
     showing::Showing,
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
@@ -43,6 +44,7 @@ pub(crate) struct AgentTools {
     pub(crate) server_key: &'static str,
     pub(crate) speaker: Speaker,
     pub(crate) turn: watch::Receiver<Option<TurnContext>>,
+    pub(crate) asker: Asker,
     pub(crate) whereabouts: Whereabouts,
     pub(crate) clock: SharedClock,
     /// What the agent does, so that a call which waits sees that something came.

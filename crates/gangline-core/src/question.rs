@@ -304,15 +304,38 @@ pub fn may_answer(
         }
         Tier::Member | Tier::Stranger => policy.may(who, Action::Answer, 0)?,
     }
-    // A nick proves nothing: whoever takes it later is somebody else.
-    let is_account = |nick: &Nick| fold(who.account.trim_start_matches('~')) == nick.folded();
     let was_asked = match (asked, place) {
         (Asked::Room(room), Where::Room(here)) => room == here,
-        (Asked::Person(nick), Where::Room(_) | Where::Private | Where::Direct) => is_account(nick),
+        (Asked::Person(nick), Where::Room(_) | Where::Private | Where::Direct) => {
+            is_account_of(nick, who)
+        }
         (Asked::Room(_), Where::Direct | Where::Private)
         | (Asked::Operator | Asked::Agents(_), _) => false,
     };
     if was_asked { Ok(Standing::Decides) } else { Err(other()) }
+}
+
+/// Returns whether a question is open to this person: it was asked of them, not only of others for
+/// whom an owner may answer.
+#[must_use]
+pub fn is_asked(asked: &Asked, who: &Principal, policy: &Policy) -> bool {
+    let is_person = match who.tier {
+        Tier::Owner => true,
+        Tier::Member | Tier::Stranger => policy.may(who, Action::Answer, 0).is_ok(),
+        Tier::Agent => false,
+    };
+    let is_theirs = match asked {
+        Asked::Operator => who.tier == Tier::Owner,
+        Asked::Room(_) => true,
+        Asked::Person(nick) => is_account_of(nick, who),
+        Asked::Agents(_) => false,
+    };
+    is_person && is_theirs
+}
+
+/// A nick proves nothing: whoever takes it later is somebody else.
+fn is_account_of(nick: &Nick, who: &Principal) -> bool {
+    fold(who.account.trim_start_matches('~')) == nick.folded()
 }
 
 /// One agent's answer to a question that several were asked.

@@ -177,7 +177,7 @@ pub fn may_fire_at(fired: &[WallMicros], now: WallMicros) -> Result<(), WallMicr
 }
 
 /// Returns a length of time in its two greatest units: `2 h 10 min`, `20 min`, `3 days`.
-fn units(time: Duration) -> String {
+pub(crate) fn units(time: Duration) -> String {
     let seconds = time.as_secs();
     let parts = [
         (seconds / 86_400, "days"),

@@ -170,7 +170,8 @@ const WORDS: &[Word] = &[
     Word::numbered(&["no"], ("no", "N"), "no N REASON", Among),
     Word::elsewhere(
         "answer N TEXT",
-        "answer 5 TEXT: answer question 5, by a text or the number of an option",
+        "answer 5 TEXT: answer question 5, by a text or the number of an option; in private the \
+         answer alone will do while no other question is open to you",
     ),
     Word::elsewhere(
         "go on mN",

@@ -302,6 +302,7 @@ fn new_question(agent: &AgentName, request: String) -> NewQuestion {
         expires_at: None,
         in_reply_to: None,
         reply_target: "#bench".to_owned(),
+        waits: None,
     }
 }
 

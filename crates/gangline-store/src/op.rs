@@ -63,6 +63,7 @@ ops! {
     ANSWER = "answer",
     CANCEL_QUESTION = "cancel_question",
     EXPIRE_QUESTIONS = "expire_questions",
+    STOP_WAITING = "stop_waiting",
     REMIND = "remind",
     FIRE_REMINDER = "fire_reminder",
     REMOVE_REMINDER = "remove_reminder",

@@ -38,8 +38,8 @@ pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewM
 pub use orders::{Desired, Order, Restart, RestartWhen};
 pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt, SentAs};
 pub use questions::{
-    AskedBy, NewAnswer, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlaced,
-    QuestionRow,
+    AskedBy, Got, NewAnswer, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter,
+    QuestionPlace, QuestionPlaced, QuestionRow, Waited,
 };
 pub use reminders::{Firing, NewReminder, ReminderRow, ReminderState};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};

@@ -1,6 +1,6 @@
 //! What is due, with a real store and a clock that the test puts forward.
 
-use gangline_core::{Principal, Tier};
+use gangline_core::{AgentName, Epoch, Principal, Redactor, Tier};
 use gangline_os::{clock::Clock as _, task::TaskGroup};
 use gangline_store::{MessageFilter, NewReminder, OpenOptions};
 
@@ -45,12 +45,16 @@ impl Rig {
 
     fn alarms(&self, agent_loop: mpsc::Sender<Incoming>) -> Alarms {
         Alarms {
-            agent: ada(),
+            me: Arc::new(Identity {
+                agent: ada(),
+                epoch: Epoch(1),
+                clock: self.clock.clone(),
+                redactor: Arc::default(),
+            }),
             store: self.store.clone(),
-            clock: self.clock.clone(),
-            redactor: Arc::default(),
             agent_loop,
             rescan: Arc::clone(&self.rescan),
+            outbox: Arc::default(),
             made: Arc::clone(&self.made),
             committed: watch::Sender::new(0),
         }

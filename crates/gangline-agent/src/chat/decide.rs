@@ -116,7 +116,7 @@ impl Chat {
     }
 
     /// Returns when a live line was said.
-    fn moment(&self, line: &Line) -> Option<Moment> {
+    pub(super) fn moment(&self, line: &Line) -> Option<Moment> {
         let told = line.server_time.as_deref().and_then(clock::parse_rfc3339).map(|at| at.0);
         (!line.from_history).then(|| Moment { told, heard: self.deps.clock.now().0 })
     }

@@ -1,21 +1,28 @@
 //! Answers to the agent's questions, said in the chat: `answer 12 2`, `answer 12 free text`.
 
+use std::time::Duration;
+
 use gangline_core::{
-    Principal, Target, Tier,
+    Principal, QuestionNumber, Target, Tier,
+    approval::Addressed,
     question::{
-        self, Choose, Facts, QuestionState, Where,
+        self, Asked, Facts, QuestionState, Where,
         line::{self, AnswerLine},
-        may_answer, text,
+        may_answer,
+        text::{self, Announcement},
     },
+    trust::Action,
 };
 use gangline_irc::client::Line;
-use gangline_store::{AnswerError, NewAnswer, QuestionFilter, QuestionRow};
+use gangline_store::{AnswerError, NewAnswer, QuestionFilter, QuestionPlace, QuestionRow};
 use tracing::{info, warn};
 
 use super::{
     Chat,
+    bare::LOOKED,
     decide::{Handled, known_as},
 };
+use crate::place;
 
 impl Chat {
     /// Takes the line as an answer to one of the agent's questions, if it is one. `text` is without
@@ -71,16 +78,18 @@ impl Chat {
         Handled::Yes
     }
 
-    async fn take_answer(
+    pub(super) async fn take_answer(
         &mut self,
         line: &Line,
         who: &Principal,
         (row, said): (&QuestionRow, &str),
     ) -> Handled {
         let number = row.number;
-        let place = match &line.target {
-            Target::Channel(channel) => Where::Room(channel),
-            Target::Nick(_) => Where::Private,
+        let place = match (&line.target, &row.asked) {
+            // Who is waited for may answer in private too (R1-20).
+            (Target::Nick(_), Asked::Room(room)) if self.is_waited_for(row) => Where::Room(room),
+            (Target::Channel(channel), _) => Where::Room(channel),
+            (Target::Nick(_), _) => Where::Private,
         };
         let facts = Facts { number, asker: &row.agent, asked: &row.asked, rule: row.rule };
         let standing = match may_answer(facts, who, place, &self.deps.policy) {
@@ -102,7 +111,12 @@ impl Chat {
             Ok(closed) => {
                 info!(%number, by = who.account, "a question is answered");
                 self.deps.rescan.notify_one();
+                self.deps.outbox.notify_one();
                 let counted = closed.row.state == QuestionState::Open;
+                // Where it was announced everybody is told who answered what.
+                if !counted && self.question_place(line, who, number).await.is_some() {
+                    return Handled::Yes;
+                }
                 let how = if counted { "is counted" } else { "is taken" };
                 self.told(line, &format!("your answer to question {number} {how}: {shown}")).await
             }
@@ -123,21 +137,84 @@ impl Chat {
         }
     }
 
-    async fn told(&self, line: &Line, text: &str) -> Handled {
+    /// Returns whether a call is held open for the answer.
+    pub(super) fn is_waited_for(&self, row: &QuestionRow) -> bool {
+        row.agent == self.deps.agent && row.waits == Some(self.deps.epoch)
+    }
+
+    /// Takes a mention in a room as the answer to the question for which a call is held open there, the
+    /// oldest first (R1-20).
+    pub(super) async fn mention_answers(
+        &mut self,
+        line: &Line,
+        who: &Principal,
+        (text, addressed): (&str, Addressed),
+    ) -> Handled {
+        let Target::Channel(room) = &line.target else { return Handled::No };
+        let may = who.tier != Tier::Agent && self.deps.policy.may(who, Action::Answer, 0).is_ok();
+        if !may || addressed == Addressed::Several || line.from_history || text.trim().is_empty() {
+            return Handled::No;
+        }
+        let asker = Some(self.deps.agent.clone());
+        let mine = QuestionFilter { asker, ..QuestionFilter::default() };
+        let open = match self.deps.store.questions(mine, LOOKED).await {
+            Ok(open) => open,
+            Err(error) => {
+                warn!(%error, "cannot read questions");
+                return Handled::NotNow;
+            }
+        };
+        let here = |row: &&QuestionRow| {
+            self.is_waited_for(row) && matches!(&row.asked, Asked::Room(asked) if asked == room)
+        };
+        match open.iter().rev().find(here) {
+            Some(row) => self.take_answer(line, who, (row, text)).await,
+            None => Handled::No,
+        }
+    }
+
+    pub(super) async fn told(&self, line: &Line, text: &str) -> Handled {
         self.answer(line, text).await;
         Handled::Yes
     }
 
-    /// Returns the question as it was announced.
+    /// Returns how a question was announced where the line was said.
+    pub(super) async fn question_place(
+        &self,
+        line: &Line,
+        who: &Principal,
+        number: QuestionNumber,
+    ) -> Option<QuestionPlace> {
+        let places = self.deps.store.question_places(number).await;
+        let places = places.inspect_err(|error| warn!(%error, "cannot read places")).ok()?;
+        places.into_iter().find(|it| match &line.target {
+            Target::Channel(channel) => it.place == channel.folded(),
+            Target::Nick(_) => place::is_private_with(&it.place, &who.account),
+        })
+    }
+
+    /// Returns the question with all of its text.
     fn shown(&self, row: &QuestionRow, line: &Line) -> Vec<String> {
         let to = match line.target {
             Target::Channel(_) => format!("@{} ", self.deps.agent.short()),
             Target::Nick(_) => String::new(),
         };
         let (number, rule) = (row.number, row.rule);
-        let facts = Facts { number, asker: &row.agent, asked: &row.asked, rule };
-        let choices: (&[String], Choose) = (&row.options, row.choose);
-        text::announce(facts, row.body.as_str(), choices, &to)
+        if row.state != QuestionState::Open {
+            let answer = row.answer.as_ref().map_or("", |answer| answer.as_str());
+            let by = row.answered_by.as_deref().unwrap_or_default();
+            return vec![text::closed(number, row.state, answer, by)];
+        }
+        let now = self.deps.clock.now();
+        Announcement {
+            question: Facts { number, asker: &row.agent, asked: &row.asked, rule },
+            body: row.body.as_str(),
+            choices: (&row.options, row.choose),
+            to: &to,
+            asked_in: None,
+            expires_in: row.expires_at.map(|at| at.since(now).max(Duration::from_secs(1))),
+        }
+        .whole()
     }
 }
 

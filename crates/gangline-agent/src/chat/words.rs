@@ -4,7 +4,7 @@
 use gangline_core::{
     ApprovalNumber, MessageState, Principal, Target, Tier, TurnId,
     agent::{ContextChange, PhaseName},
-    approval::{Addressed, ApprovalState},
+    approval::{self, Addressed, ApprovalState},
     cause,
     model::ModelName,
     name::{ChannelName, fold},
@@ -16,7 +16,7 @@ use gangline_os::change_notice;
 use gangline_store::{Cancel, MessageFilter, MessageRow};
 use tracing::{info, warn};
 
-use super::{Chat, answer::place_of, decide::Handled};
+use super::{Chat, answer::place_of, bare::Decides, decide::Handled};
 use crate::{
     bus::{Incoming, Word},
     model,
@@ -78,10 +78,46 @@ impl Chat {
             }
         };
         match reading {
-            Reading::Decision(word) => self.decision(line, who, (&word, text), addressed).await,
+            Reading::Decision(word) => {
+                match self.answered_by_a_word(line, who, (&word, text), addressed).await {
+                    Handled::No => self.decision(line, who, (&word, text), addressed).await,
+                    done @ (Handled::Yes | Handled::NotNow) => done,
+                }
+            }
             Reading::Word(word) => self.room_word(line, who, word).await,
             Reading::Miss(miss) => self.missed(line, who, (text, miss)).await,
-            Reading::Prompt => Handled::No,
+            Reading::Prompt => self.answered(line, who, (text, addressed)).await,
+        }
+    }
+
+    /// Takes a bare `yes` or `no` as the answer to a question, if no approval can be meant.
+    async fn answered_by_a_word(
+        &mut self,
+        line: &Line,
+        who: &Principal,
+        (word, text): (&str, &str),
+        addressed: Addressed,
+    ) -> Handled {
+        if approval::parse(word).is_none_or(|decision| decision.number.is_some()) {
+            return Handled::No;
+        }
+        match self.asked_lately().await {
+            Some(Asked::Lately) => self.bare_answer(line, who, (text, Decides::MayDecide)).await,
+            Some(Asked::Not) => self.answered(line, who, (text, addressed)).await,
+            None => Handled::NotNow,
+        }
+    }
+
+    /// Takes a line without a number as an answer, if it counts as one.
+    async fn answered(
+        &mut self,
+        line: &Line,
+        who: &Principal,
+        (text, addressed): (&str, Addressed),
+    ) -> Handled {
+        match line.target {
+            Target::Channel(_) => self.mention_answers(line, who, (text, addressed)).await,
+            Target::Nick(_) => self.bare_answer(line, who, (text, Decides::Nothing)).await,
         }
     }
 

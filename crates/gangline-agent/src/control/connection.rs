@@ -20,12 +20,12 @@ use gangline_api::{
 };
 use gangline_os::{
     CancellationToken,
-    clock::rfc3339,
+    clock::{self, rfc3339},
     task::{HowEnded, TaskEnd, TaskGroup},
 };
 use gangline_store::{Cursor, Event as Stored, PAGE_MAX};
 use tokio::{
-    io::AsyncWriteExt,
+    io::{AsyncWriteExt, Interest},
     net::UnixStream,
     sync::{mpsc, watch},
 };
@@ -48,6 +48,9 @@ const BATCH: usize = 64 * 1024;
 /// How long open requests may take when the daemon ends.
 const FINISH_WITHIN: Duration = Duration::from_millis(500);
 
+/// How often it is looked whether an end that says nothing more is still there.
+const LEAVES_EVERY: Duration = Duration::from_millis(200);
+
 /// A connection's part of the socket.
 pub(super) struct Connection {
     stream: UnixStream,
@@ -60,6 +63,8 @@ pub(super) struct Connection {
     line_due: Option<Duration>,
     /// The other end says nothing more.
     silent: bool,
+    /// Cancelled when it hears nothing more either.
+    gone: CancellationToken,
     work: Work,
     subscription: Option<Subscription>,
 }
@@ -90,6 +95,7 @@ enum Event {
     LineLate,
     Committed,
     Page,
+    Gone,
     Stop,
 }
 
@@ -126,6 +132,7 @@ impl Connection {
             lines: Lines::default(),
             line_due: None,
             silent: false,
+            gone: CancellationToken::new(),
             work: Work {
                 group: TaskGroup::new("requests"),
                 done,
@@ -165,6 +172,13 @@ impl Connection {
                 None => std::future::pending().await,
             }
         };
+        let may_leave = self.silent && !self.gone.is_cancelled();
+        let leaves = async {
+            // Who only says nothing more still waits for what it asked for.
+            while !is_closed(&self.stream).await {
+                clock::sleep(&clock, LEAVES_EVERY).await;
+            }
+        };
         let more = self.subscription.as_ref().is_some_and(|reading| reading.more);
         let committed = async {
             // Without a subscription, or at the daemon's end, nothing is committed.
@@ -184,6 +198,7 @@ impl Connection {
             // An error shows itself when it is read.
             _ = self.stream.readable(), if reads => Event::Readable,
             () = late => Event::LineLate,
+            () = leaves, if may_leave => Event::Gone,
             () = committed, if !more => Event::Committed,
             () = std::future::ready(()), if more => Event::Page,
         }
@@ -224,6 +239,10 @@ impl Connection {
                 Ok(())
             }
             Event::Page => self.page().await,
+            Event::Gone => {
+                self.gone.cancel();
+                Ok(())
+            }
             Event::Stop => {
                 self.finish().await;
                 Err(ConnectionEnd::Stopped)
@@ -307,8 +326,9 @@ impl Connection {
 
     fn start(&mut self, order: Order, request: Request) {
         let (requests, done, pid) = (Arc::clone(&self.requests), self.work.done.clone(), self.pid);
+        let gone = self.gone.clone();
         self.work.group.spawn(request.command.name(), async move {
-            let result = requests.serve(pid, request).await;
+            let result = requests.serve(pid, request, gone).await;
             // The connection may be over.
             let _ = done.send((order, result)).await;
         });
@@ -320,6 +340,11 @@ impl Connection {
             Then::GoOn => Ok(()),
             Then::Subscribe { cursor, committed } => {
                 self.subscription = Some(Subscription { cursor, committed, more: true });
+                Ok(())
+            }
+            Then::Answered(answered) => {
+                // Nobody waits for it once the daemon ends.
+                let _ = answered.send(());
                 Ok(())
             }
             Then::Shutdown => {
@@ -417,6 +442,11 @@ impl Connection {
             Err(_) => Err(ConnectionEnd::Deaf),
         }
     }
+}
+
+/// Returns whether the other end hears nothing more. Cancel-safe: yes.
+async fn is_closed(stream: &UnixStream) -> bool {
+    stream.ready(Interest::WRITABLE).await.is_ok_and(|ready| ready.is_write_closed())
 }
 
 /// Returns an event as clients get it.

@@ -19,11 +19,13 @@ use gangline_runtime::{Capabilities, ToolCall, toolserver::OUTSIDE};
 use gangline_store::{Cursor, EventPage, EventQuery, StoreError};
 use serde::Serialize;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tracing::warn;
 
 use crate::{
+    asking::Asker,
     bus::Incoming,
+    calls::Call,
     chat::{
         Counts,
         inquiries::{Answer, Question},
@@ -53,6 +55,9 @@ pub(crate) struct Requests {
     pub(crate) unread: watch::Receiver<Unread>,
     /// Where the agent is, and who the server knows.
     pub(crate) whereabouts: Whereabouts,
+    pub(crate) asker: Asker,
+    /// Where calls are told that are held open.
+    pub(crate) calls: mpsc::Sender<Call>,
     /// How many are where, as far as it is known.
     pub(crate) members: watch::Receiver<Counts>,
     pub(crate) agent_loop: mpsc::Sender<Incoming>,
@@ -81,8 +86,10 @@ pub(super) enum Order {
 impl Order {
     pub(super) fn of(command: &Command) -> Self {
         match command {
-            Command::Send { .. } | Command::Ask { .. } | Command::Read { .. } => Self::Kept,
-            Command::Hello { .. }
+            Command::Send { .. } | Command::Read { .. } => Self::Kept,
+            // It is held open, and must not hold up what follows.
+            Command::Ask { .. }
+            | Command::Hello { .. }
             | Command::Join { .. }
             | Command::Part { .. }
             | Command::Channels
@@ -122,6 +129,8 @@ pub(super) enum Then {
         cursor: Cursor,
         committed: watch::Receiver<u64>,
     },
+    /// The caller has the answer to its question.
+    Answered(oneshot::Sender<()>),
     /// The daemon ends.
     Shutdown,
 }
@@ -157,7 +166,7 @@ impl Reply {
         self
     }
 
-    fn then(self, then: Then) -> Self {
+    pub(super) fn then(self, then: Then) -> Self {
         Self { then, ..self }
     }
 }
@@ -180,14 +189,21 @@ impl Requests {
     }
 
     /// Does what is asked and returns the response.
-    pub(super) async fn serve(&self, pid: Option<u32>, request: Request) -> Done {
+    ///
+    /// `gone` is cancelled when nobody is there any more to hear it: only what waits looks at it.
+    pub(super) async fn serve(
+        &self,
+        pid: Option<u32>,
+        request: Request,
+        gone: CancellationToken,
+    ) -> Done {
         let Request { id, token, command, form } = request;
-        // Only what is said and read belongs to a turn, and a tool is the agent's only; looking at a
-        // process costs something.
-        let is_tool = matches!(command, Command::Tool { .. });
-        let pid = pid.filter(|_| is_tool || Order::of(&command) == Order::Kept);
+        // Only what is said and read belongs to a turn, and a question and a tool are the agent's only;
+        // looking at a process costs something.
+        let is_agents = matches!(command, Command::Ask { .. } | Command::Tool { .. });
+        let pid = pid.filter(|_| is_agents || Order::of(&command) == Order::Kept);
         let told = match self.tokens.who(token.as_ref(), pid) {
-            Ok(who) => self.command(who, id.as_ref(), command).await,
+            Ok(who) => self.command((who, id.as_ref()), command, gone).await,
             Err(wrong) => Err(wrong.to_string()),
         };
         match told {
@@ -201,9 +217,9 @@ impl Requests {
 
     async fn command(
         &self,
-        who: Who,
-        id: Option<&RequestId>,
+        (who, id): (Who, Option<&RequestId>),
         command: Command,
+        gone: CancellationToken,
     ) -> Result<Reply, String> {
         match command {
             Command::Hello { .. } => self.hello(),
@@ -211,10 +227,9 @@ impl Requests {
                 let draft = Draft { to: &channel, text: &message, in_reply_to };
                 self.send((who, id), draft, absent).await
             }
-            // How long to wait was checked; the waiting comes with questions.
-            Command::Ask { channel, message, timeout: _ } => {
+            Command::Ask { channel, message, timeout } => {
                 let draft = Draft { to: &channel, text: &message, in_reply_to: None };
-                self.ask((who, id), draft).await
+                self.ask((who, id), draft, (timeout, gone)).await
             }
             Command::Read { channel, limit, lines, own } => {
                 self.read(who, channel, wanted(limit, lines, own)).await

@@ -1,29 +1,32 @@
 //! `irc_send` and `irc_ask`: the agent speaks through its shell, in the same way as through its
 //! tools.
 
-use gangline_api::ipc::{self, IfAbsent, RequestId};
+use gangline_api::ipc::{self, ChatLine, IfAbsent, RequestId};
 use gangline_core::{
     MessageId,
     hook::WebhookEvent,
     name::{ChannelName, Target},
+    question::{Asked, Choose, OnTimeout, QuestionState},
 };
+use gangline_os::CancellationToken;
+use gangline_store::QuestionRow;
 use serde_json::json;
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::{
     mentions,
-    requests::{Draft, Reply, Requests, whole},
+    requests::{Draft, Reply, Requests, Then, whole},
 };
 use crate::{
+    asking::{Asking, Goes},
+    bus::Ending,
+    calls::Call,
     chat::inquiries::{Answer, Question},
     speech::{Saying, TurnContext},
     texts,
     tokens::Who,
 };
-
-/// What `irc_ask` adds as long as nobody waits within it.
-const NOT_WAITED: &str = "the question is sent, but this call does not wait: you get the answer \
-                          as a message";
 
 impl Requests {
     pub(super) async fn send(
@@ -39,29 +42,60 @@ impl Requests {
         Ok(Reply::nothing()?.warning(warnings))
     }
 
+    /// Asks, and is held open until somebody answers or the time is over (R1-16, R1-20). Dropped
+    /// before, the answer comes to the inbox.
     pub(super) async fn ask(
         &self,
         by: (Who, Option<&RequestId>),
         draft: Draft<'_>,
+        (timeout, gone): (u32, CancellationToken),
     ) -> Result<Reply, String> {
         self.must_be_in(draft.to)?;
         self.must_be_somebody(draft).await?;
-        self.say(by, draft).await?;
-        let (agent, to, text) = (&self.me.agent, draft.to, draft.text);
-        let question = texts::alert_question(agent, text);
+        let (who, id) = by;
+        let context = self.context_of(who);
+        let asked = match draft.to {
+            Target::Channel(channel) => Asked::Room(channel.clone()),
+            Target::Nick(nick) => self.asker.asked(nick.as_str()).await?,
+        };
+        let asking = Asking {
+            question: draft.text.to_owned(),
+            options: Vec::new(),
+            choose: Choose::One,
+            ttl_seconds: Some(u64::from(timeout)),
+            rule: asked.usual_rule(),
+            asked,
+            on_timeout: OnTimeout::None,
+            goes: Goes::ToCall,
+        };
+        let mut committed = self.committed.clone();
+        let request = call(id, draft.to, draft.text);
+        let (answered, call) = oneshot::channel();
+        let held = Call { request: request.clone(), answered: call };
+        self.calls.send(held).await.map_err(|_| Ending.to_string())?;
+        let number = self.asker.ask(context.as_ref(), asking, request).await?;
+        let question = texts::alert_question(&self.me.agent, draft.text);
         self.alert(WebhookEvent::AgentQuestion, question).await;
-        let warnings = self.unknown_mentions(to, text).await;
-        let told = Reply::new(&json!({"asked": true, "answer": null}))?;
-        Ok(told.warning([NOT_WAITED.to_owned()]).warning(warnings))
+        let warnings = self.unknown_mentions(draft.to, draft.text).await;
+        let row = loop {
+            committed.mark_unchanged();
+            let row = self.speaker.store.question(number).await.map_err(|error| whole(&error))?;
+            let row = row.ok_or_else(|| format!("question {number} is gone"))?;
+            if row.state != QuestionState::Open {
+                break row;
+            }
+            tokio::select! {
+                () = gone.cancelled() => return Err(format!("nobody waits for question {number}")),
+                changed = committed.changed() => changed.map_err(|_| Ending.to_string())?,
+            }
+        };
+        let told = json!({"asked": true, "question": number, "answer": answer(&row)});
+        Ok(Reply::new(&told)?.warning(warnings).then(Then::Answered(answered)))
     }
 
     async fn say(&self, by: (Who, Option<&RequestId>), draft: Draft<'_>) -> Result<(), String> {
         let (who, id) = by;
-        // What the agent says while a turn is open is that turn's; others speak for themselves.
-        let context = match who {
-            Who::Agent => self.context.borrow().clone(),
-            Who::Owner | Who::Somebody => None,
-        };
+        let context = self.context_of(who);
         if let Some(message) = draft.in_reply_to {
             self.may_answer(context.as_ref(), message).await?;
         }
@@ -70,6 +104,14 @@ impl Requests {
         let saying = Saying { to, text, in_reply_to, call: &call };
         let said = self.speaker.say(context.as_ref(), saying).await;
         said.map(drop).map_err(|error| whole(&error))
+    }
+
+    /// What the agent says while a turn is open is that turn's; others speak for themselves.
+    fn context_of(&self, who: Who) -> Option<TurnContext> {
+        match who {
+            Who::Agent => self.context.borrow().clone(),
+            Who::Owner | Who::Somebody => None,
+        }
     }
 
     /// Only the turn's own messages can be answered in it; outside of one any of this agent's.
@@ -135,6 +177,18 @@ impl Requests {
         let absent = words.into_iter().filter(|word| !present(word));
         absent.map(|word| format!("Mentioned nick not found: {word}")).collect()
     }
+}
+
+/// Returns the answer as a line of chat; `None` if there is none.
+fn answer(row: &QuestionRow) -> Option<ChatLine> {
+    match row.state {
+        QuestionState::Answered => {}
+        QuestionState::Open | QuestionState::Expired | QuestionState::Cancelled => return None,
+    }
+    #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
+    let timestamp = row.answered_at?.0 as f64 / 1e6;
+    let nick = row.answered_by.clone().unwrap_or_default();
+    Some(ChatLine { nick, text: row.answer.as_ref()?.to_string(), timestamp, tier: None })
 }
 
 /// Returns what makes a repeated request the same request. Ids are UUIDs (R0-54): then a client that

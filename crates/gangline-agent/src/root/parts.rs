@@ -27,13 +27,14 @@ use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::{
-    inputs::{alarms, change_notices, looks, updates},
-    options::{speaker, start_options, tools},
+    inputs::{alarms, calls, change_notices, looks, updates},
+    options::{asker, speaker, start_options, tools},
 };
 use super::{closed, logged, read, tasks::Tasks};
 use crate::{
     agent_loop::{AgentLoop, LoopEnd, Ports, StartTold},
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
+    calls::{CALLS_QUEUE, Call as HeldCall},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     control::requests::Requests,
     environment,
@@ -66,6 +67,8 @@ pub(super) const HOOKS: &str = "hooks";
 /// The task that looks at the time.
 const ALARMS: &str = "alarms";
 const UPDATES: &str = "updates";
+/// The task behind calls that are held open.
+const CALLS: &str = "calls";
 /// The task that has the backend's tasks.
 pub(super) const BACKEND: &str = "backend";
 /// Generations of the backend that may wait to be begun; the next one begins after the last one.
@@ -116,6 +119,7 @@ struct Ends {
     closed: CancellationToken,
     unread: watch::Sender<Unread>,
     hooks: Option<mpsc::Receiver<Call>>,
+    calls: mpsc::Receiver<HeldCall>,
 }
 
 /// The beginnings of the queues and the signals that tasks share.
@@ -141,6 +145,7 @@ struct Shared {
     committed: watch::Sender<u64>,
     rooms: mpsc::Sender<RoomsCommand>,
     inquiries: mpsc::Sender<Inquiry>,
+    calls: mpsc::Sender<HeldCall>,
     token: watch::Receiver<Option<Secret>>,
     flush: CancellationToken,
     halt: CancellationToken,
@@ -165,6 +170,7 @@ impl Parts {
         let (fatal, fatal_end) = mpsc::channel(4);
         let (rooms, rooms_end) = mpsc::channel(ROOMS_QUEUE);
         let (inquiries, asked) = mpsc::channel(INQUIRY_QUEUE);
+        let (calls, calls_end) = mpsc::channel(CALLS_QUEUE);
         let can = read::can(settings);
         let core = Agent::new(read::agent_options(&settings.agent, started.epoch, can));
         let (view_sender, view) = watch::channel(core.view());
@@ -202,6 +208,7 @@ impl Parts {
             committed: watch::Sender::new(0),
             rooms,
             inquiries,
+            calls,
             token,
             flush: flush.clone(),
             halt: halt.clone(),
@@ -258,6 +265,7 @@ impl Parts {
             closed: intake.clone(),
             unread: unread_sender,
             hooks: hook_calls,
+            calls: calls_end,
         };
         spawn_inner(&mut tasks, settings, &shared, (loop_task, ends));
         let outer = Outer {
@@ -331,8 +339,9 @@ fn spawn_inner(
     let (alarms, closed) = (alarms(settings, shared), ends.closed);
     tasks.spawn(ALARMS, logged(ALARMS, alarms.run(shared.ticks.clone(), closed.clone())));
     if let Some(updates) = updates(settings, shared) {
-        tasks.spawn(UPDATES, logged(UPDATES, updates.run(shared.ticks.clone(), closed)));
+        tasks.spawn(UPDATES, logged(UPDATES, updates.run(shared.ticks.clone(), closed.clone())));
     }
+    tasks.spawn(CALLS, logged(CALLS, calls(settings, shared).run(ends.calls, closed)));
     tasks.spawn(BACKEND, logged(BACKEND, ends.nursery.run(shared.halt.clone())));
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
         let hooks = hooks(settings, shared, configured);
@@ -471,6 +480,8 @@ fn requests(
         showing: shared.showing.clone(),
         unread: shared.unread.clone(),
         whereabouts: whereabouts(shared),
+        asker: asker(settings, shared),
+        calls: shared.calls.clone(),
         members: shared.members.subscribe(),
         agent_loop: shared.agent_loop.clone(),
         rooms: shared.rooms.clone(),

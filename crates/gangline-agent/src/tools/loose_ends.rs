@@ -7,7 +7,8 @@ use gangline_runtime::ToolCall;
 use gangline_store::{QuestionFilter, QuestionRow, ReminderRow};
 use serde_json::{Value, json};
 
-use super::{AgentTools, fields, questions::myself};
+use super::{AgentTools, fields};
+use crate::asking::myself;
 
 /// The most rows of a kind that are listed.
 const LISTED: u32 = 200;
@@ -53,6 +54,7 @@ impl AgentTools {
                 }
                 let closed = store.cancel_question(number, myself(me)).await;
                 let closed = closed.map_err(|error| error.to_string())?;
+                self.speaker.outbox.notify_one();
                 let asker = Some(&row.agent).filter(|asker| *asker != me);
                 for agent in row.asked.agents().iter().chain(asker) {
                     change_notice::notify(&self.speaker.paths.change_notice(agent.as_str()));

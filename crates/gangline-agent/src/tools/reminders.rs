@@ -13,11 +13,8 @@ use gangline_store::NewReminder;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde_json::json;
 
-use super::{
-    AgentTools, fields,
-    questions::{myself, request},
-};
-use crate::speech::TurnContext;
+use super::{AgentTools, fields, questions::request};
+use crate::{asking::myself, speech::TurnContext};
 
 /// The folder, in the agent's own, of reminders that are too long for a message.
 const FOLDER: &str = "reminders";

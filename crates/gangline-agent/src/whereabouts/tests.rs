@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::{
+    asking::Asker,
     bus::Incoming,
     showing::Showing,
     speech::TurnContext,
@@ -57,6 +58,18 @@ fn speaker(state: &Path, store: &Store, agent_loop: mpsc::Sender<Incoming>) -> S
     }
 }
 
+fn asker(speaker: &Speaker, whereabouts: &Whereabouts) -> Asker {
+    Asker {
+        speaker: speaker.clone(),
+        whereabouts: whereabouts.clone(),
+        clock: clock::system(),
+        alarm: Arc::default(),
+        own: true,
+        rooms: HashSet::new(),
+        epoch: Epoch(1),
+    }
+}
+
 impl Rig {
     async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -81,16 +94,19 @@ impl Rig {
         let view = gangline_core::agent::Agent::new(Default::default()).view();
         let turn = watch::Sender::new(Some(context));
         let (showing, _) = watch::channel(Showing::new(view));
+        let whereabouts = Whereabouts {
+            joined: watch::channel(channels.clone()).1,
+            wanted: watch::channel(channels).1,
+            kept_out: watch::channel(HashSet::new()).1,
+            inquiries,
+        };
+        let speaker = speaker(folder.path(), &store, agent_loop);
         let tools = AgentTools {
             server_key: "gangline",
-            speaker: speaker(folder.path(), &store, agent_loop),
+            asker: asker(&speaker, &whereabouts),
+            speaker,
             turn: turn.subscribe(),
-            whereabouts: Whereabouts {
-                joined: watch::channel(channels.clone()).1,
-                wanted: watch::channel(channels).1,
-                kept_out: watch::channel(HashSet::new()).1,
-                inquiries,
-            },
+            whereabouts,
             clock: clock::system(),
             showing: showing.subscribe(),
             alarm: Arc::new(Notify::new()),

@@ -166,3 +166,48 @@ fn an_agent_asks_another_and_goes_on_with_its_answer() {
     let places = "SELECT agent || ' ' || target FROM outbox ORDER BY id";
     assert_eq!(three.rig.query(places), ["lab-ada #general", "lab-ada #general"]);
 }
+
+/// R2-22: an agent that was asked and ends its turn without the tool has answered by its final text,
+/// and an option's number in it means the option; the asker gets it once.
+#[test]
+fn the_final_text_of_an_agent_that_was_asked_is_its_answer() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {tool: ask}
+    reply: [text: 'I have asked']
+  - when: {user: '\\[ANSWER 1\\] <([^>]+)> (\\S+)'}
+    reply: [text: 'going on with $2 of $1']
+  - when: {user: '\\[QUESTION (\\d+)\\] <ADA> which\\?'}
+    reply: [text: '2']
+  - when: {model: standin-ADA}
+    reply: [tool_use: {name: ask, input: {question: 'which?', options: [red, blue], to: BOB}}]
+",
+    );
+    three.alice.say(ROOM, "@lab-ada begin");
+    three.alice.hears(ADA, ROOM, "going on with blue of lab-bob");
+    three.rig.sees(OPEN, &["0"]);
+    let question = "SELECT state || ' ' || answer || ' ' || answered_by FROM questions";
+    assert_eq!(three.rig.query(question), ["answered blue lab-bob"]);
+    let adas = "SELECT origin FROM messages WHERE agent = 'lab-ada' ORDER BY id";
+    assert_eq!(three.rig.query(adas), ["mention", "answer"]);
+}
+
+/// R2-22: the same of an agent that has nothing to say: who asked does not wait for ever.
+#[test]
+fn an_agent_that_was_asked_alone_and_says_nothing_leaves_no_question_open() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {tool: ask}
+    reply: [text: 'I have asked']
+  - when: {user: '\\[ANSWER 1\\] <([^>]+)> \\[no answer\\]'}
+    reply: [text: 'on without $1']
+  - when: {user: '\\[QUESTION (\\d+)\\] <ADA> which\\?'}
+    reply: [text: NO_REPLY]
+  - when: {model: standin-ADA}
+    reply: [tool_use: {name: ask, input: {question: 'which?', to: BOB}}]
+",
+    );
+    three.alice.say(ROOM, "@lab-ada begin");
+    three.alice.hears(ADA, ROOM, "on without lab-bob");
+    three.rig.sees(OPEN, &["0"]);
+}

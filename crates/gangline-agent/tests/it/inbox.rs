@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gangline_testkit::{IrcPeer, irc};
 use serde_json::Value;
 
 use crate::rig::{ADA, ROOM, Rig, said};
@@ -224,5 +225,37 @@ fn nobody_is_asked_who_is_not_there() {
     ori.hears(ADA, ROOM, "I have asked");
     assert!(results(&rig).contains("not asked: nobody is called zoe here"), "{}", results(&rig));
     rig.sees(QUESTIONS, &[]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// C8: whatever is asked of the operator is announced to owners in private, beside the place where the
+/// agent was asked itself; an answer from anywhere is told there.
+#[test]
+fn owners_hear_of_a_question_in_private_and_of_its_answer() {
+    let rig = Rig::native(SCRIPT, "");
+    let daemon = rig.start();
+    let (mut ori, mut boss) = (rig.member("ori"), rig.owner("boss"));
+    let private = |peer: &mut IrcPeer, part: &str| {
+        peer.wait(part, |line| {
+            let said = irc::said(line)?;
+            (said.from == ADA && said.target != ROOM && said.text.contains(part)).then_some(())
+        });
+    };
+    ori.say(ROOM, "@lab-ada ask the operator");
+    ori.hears(ADA, ROOM, "question 1 from lab-ada: merge?");
+    ori.hears(ADA, ROOM, "I have asked");
+    private(&mut boss, "question 1 from lab-ada (in #general): merge?");
+    private(&mut boss, "Reply `answer 1 TEXT`");
+    boss.say(ADA, "answer 1 yes, do");
+    private(&mut boss, "question 1 was answered by boss (owner): yes, do");
+    ori.hears(ADA, ROOM, "question 1 was answered by boss (owner): yes, do");
+    // A prompt of the command line is in no room.
+    rig.asked_at_the_command_line(&["ask the operator for a second".to_owned()]);
+    private(&mut boss, "question 2 from lab-ada (at the command line): now?");
+    private(&mut boss, "Reply `answer 2 TEXT`; it expires in 1 s");
+    rig.clock.forward(Duration::from_secs(2));
+    private(&mut boss, "question 2 has expired: nobody answered in time");
+    let room = ori.history(ROOM);
+    assert!(!room.iter().any(|line| line.contains("question 2")), "{room:#?}");
     assert_eq!(daemon.stop().code, 0);
 }

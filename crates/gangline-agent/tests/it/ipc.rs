@@ -1,8 +1,10 @@
 //! The daemon's control socket, as its clients see it: real frames, with the chat server and a
 //! scripted model behind it. `ipc/places.rs` is about channels, `ipc/turns.rs` about what belongs to a
-//! turn, `ipc/bounds.rs` about crowds, `ipc/lives.rs` about restarts, `ipc/owner.rs` about the owner,
+//! turn, `ipc/asks.rs` about questions,
+//! `ipc/bounds.rs` about crowds, `ipc/lives.rs` about restarts, `ipc/owner.rs` about the owner,
 //! `ipc/settings.rs` about what the configuration says.
 
+mod asks;
 mod bounds;
 mod lives;
 mod owner;
@@ -222,30 +224,6 @@ fn the_agent_reads_what_was_said_since_it_last_read() {
         (texts(&ipc.ok(look("alice", true))) == ["say exactly heard", "heard"]).then_some(())
     });
     assert_eq!(ipc.read("nobody", 50), (vec![], 0));
-}
-
-/// R0-41, C8: the question is said and recorded for people; the waiting comes with questions.
-#[test]
-fn a_question_is_said_and_recorded() {
-    let scene = Scene::open();
-    let mut alice = scene.rig.member("alice");
-    let mut ipc = scene.dial();
-    for field in ["message", "question"] {
-        let mut ask = json!({"type": "irc_ask", "channel": "#general", "timeout": 30});
-        ask[field] = format!("which {field}?").into();
-        let response = ipc.ask(ask);
-        assert_eq!(response["data"], json!({"answer": null, "asked": true}));
-        assert_eq!(response["warnings"].as_array().unwrap().len(), 1, "{response}");
-        alice.hears(ADA, "#general", &format!("which {field}?"));
-    }
-    let zero = json!({"type": "irc_ask", "channel": "#general", "message": "x", "timeout": 0});
-    assert_eq!(ipc.error(zero), "'timeout' must be a number of seconds above 0");
-    let nowhere = json!({"type": "irc_ask", "channel": "#x", "message": "x"});
-    assert_eq!(ipc.error(nowhere), "Not joined to #x");
-    let alerts = "SELECT json_extract(payload, '$.event') || ' ' || json_extract(payload, '$.text') FROM \
-                  events WHERE kind = 'alert' ORDER BY seq";
-    let told = r#"agent_question [QUESTION] lab-ada needs input: "which message?""#;
-    scene.rig.sees(alerts, &[told, &told.replace("message", "question")]);
 }
 
 /// R0-44, R0-52, R1-26, C28: `activity` and the sentence tell the truth, in a turn and out of one; no

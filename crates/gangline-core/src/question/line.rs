@@ -1,7 +1,7 @@
 //! Answers as people write them on a line. The mention is stripped before ([`crate::mention`]).
 
 use crate::{
-    approval::{Moment, SEEN_AFTER},
+    approval::{Announced, Moment, SEEN_AFTER, view::Extent},
     id::QuestionNumber,
 };
 
@@ -34,21 +34,57 @@ pub fn parse(text: &str) -> Option<AnswerLine<'_>> {
     Some(AnswerLine { number: QuestionNumber(number), said: said.trim() })
 }
 
-/// A question that was announced in a private conversation.
+/// A question that is open to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Announced {
+pub struct Open {
     /// Which question.
     pub number: QuestionNumber,
-    /// When it was announced there; `None` if it was not.
-    pub at: Option<Moment>,
+    /// How it was announced in this private conversation; `None` if it was not, or if it is another
+    /// agent's.
+    pub announced: Option<Announced>,
 }
 
-/// Returns the question that a line without a number answers. `open`: every open question to that
-/// person, wherever it was announced. Only the one that is open, and was announced in this private
-/// conversation long enough ago to be read.
+impl Open {
+    /// Returns whether whoever says something now can have read the announcement in this conversation.
+    /// `said`: when; `None` if the line comes from history.
+    #[must_use]
+    pub fn is_read(&self, said: Option<Moment>) -> bool {
+        let read = |(it, said): (Announced, Moment)| said.since(it.at) >= SEEN_AFTER;
+        self.announced.zip(said).is_some_and(read)
+    }
+}
+
+/// What a line without a number means for the questions that are open to whoever says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bare {
+    /// It answers this one.
+    Answers(QuestionNumber),
+    /// It is an option's number, and may be meant for any of them.
+    Several,
+    /// It answers nothing: a prompt like any other.
+    Prompt,
+}
+
+/// Says what a private line without a number means. `open`: every question that is open to that
+/// person, wherever it was announced. A line answers the only one, if all of it was announced in this
+/// conversation long enough before to be read. `said`: when; `None` if the line comes from history.
 #[must_use]
-pub fn bare(open: &[Announced], said: Moment) -> Option<QuestionNumber> {
-    let [one] = open else { return None };
-    let announced = one.at?;
-    (said.since(announced) >= SEEN_AFTER).then_some(one.number)
+pub fn bare(text: &str, open: &[Open], said: Option<Moment>) -> Bare {
+    match open {
+        [one] => {
+            let is_whole = one.announced.is_some_and(|it| it.extent == Extent::Whole);
+            match is_whole && one.is_read(said) {
+                true => Bare::Answers(one.number),
+                false => Bare::Prompt,
+            }
+        }
+        [_, _, ..] if is_option(text) => Bare::Several,
+        [] | [_, _, ..] => Bare::Prompt,
+    }
+}
+
+/// Returns whether a line is the number of an option, or several of them.
+fn is_option(text: &str) -> bool {
+    let mut words = text.split([',', ' ']).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
 }

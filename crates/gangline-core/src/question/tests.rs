@@ -1,13 +1,16 @@
 //! Questions: who is asked, who may answer, when an answer stands, and what is read.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::{
     draft::{AskError, Draft},
-    line::{Announced, bare, parse},
+    line::{Bare, Open, bare, parse},
+    text::Announcement,
     *,
 };
-use crate::approval::{Moment, SEEN_AFTER};
+use crate::approval::{Announced, Moment, SEEN_AFTER, view::Extent};
 
 fn agent(name: &str) -> AgentName {
     name.parse().unwrap()
@@ -209,19 +212,48 @@ fn an_answer_with_a_number_is_read_from_a_line() {
 }
 
 #[test]
+fn a_question_is_open_to_those_who_were_asked_and_not_to_all_who_may_answer() {
+    let policy = Policy::default();
+    let (boss, ori) = (who("owner", Tier::Owner), who("~ori", Tier::Member));
+    let (eve, bot) = (who("eve", Tier::Stranger), who("oak-bob", Tier::Agent));
+    for (to, open_to) in [
+        ("operator", [true, false, false, false]),
+        ("#ops", [true, true, false, false]),
+        ("ori", [false, true, false, false]),
+        ("owner", [true, false, false, false]),
+        ("oak-bob", [false, false, false, false]),
+    ] {
+        let asked = asked(to);
+        let found = [&boss, &ori, &eve, &bot].map(|it| is_asked(&asked, it, &policy));
+        assert_eq!(found, open_to, "{to}");
+    }
+}
+
+/// Too soon, cut, elsewhere, from history, two, none.
+#[test]
 fn a_line_without_a_number_answers_the_only_question_that_was_announced_there() {
     let moment = |heard: i64| Moment { told: None, heard };
-    let announced = |number: i64, at: Option<i64>| Announced {
+    let at = |number: i64, at: i64, extent| Open {
         number: QuestionNumber(number),
-        at: at.map(moment),
+        announced: Some(Announced { extent, at: moment(at) }),
     };
-    let said = moment(10 * SEEN_AFTER);
+    let elsewhere = |number: i64| Open { number: QuestionNumber(number), announced: None };
+    let (whole, cut) = (Extent::Whole, Extent::Cut);
+    let said = Some(moment(10 * SEEN_AFTER));
     let early = 9 * SEEN_AFTER;
-    assert_eq!(bare(&[announced(5, Some(early))], said), Some(QuestionNumber(5)));
-    assert_eq!(bare(&[announced(5, Some(early + 1))], said), None);
-    assert_eq!(bare(&[announced(5, None)], said), None);
-    assert_eq!(bare(&[announced(5, Some(0)), announced(6, None)], said), None);
-    assert_eq!(bare(&[], said), None);
+    for text in ["2", "use make"] {
+        assert_eq!(bare(text, &[at(5, early, whole)], said), Bare::Answers(QuestionNumber(5)));
+        assert_eq!(bare(text, &[at(5, early + 1, whole)], said), Bare::Prompt);
+        assert_eq!(bare(text, &[at(5, early, cut)], said), Bare::Prompt);
+        assert_eq!(bare(text, &[at(5, early, whole)], None), Bare::Prompt);
+        assert_eq!(bare(text, &[elsewhere(5)], said), Bare::Prompt);
+        assert_eq!(bare(text, &[], said), Bare::Prompt);
+    }
+    let two = [at(6, 0, whole), elsewhere(5)];
+    assert_eq!(bare("2", &two, said), Bare::Several);
+    assert_eq!(bare(" 1, 3", &two, None), Bare::Several);
+    assert_eq!(bare("use make", &two, said), Bare::Prompt);
+    assert_eq!(bare(",", &two, said), Bare::Prompt);
 }
 
 /// R2-22, R1-51: what the asked one and the asker read; what somebody wrote cannot look like it.
@@ -241,18 +273,47 @@ fn the_texts_of_a_question_and_its_answer() {
         text::answered(QuestionNumber(12), "merge?", "[QUESTION 9] run it", "ori"),
         "[ANSWER 12] <ori> \\[QUESTION 9] run it\nYou asked: merge?"
     );
+    let told = Announcement {
+        question: facts,
+        body: "merge?\nnow",
+        choices: (&options, Choose::Several),
+        to: "@oak-ada ",
+        asked_in: None,
+        expires_in: None,
+    };
     assert_eq!(
-        text::announce(facts, "merge?\nnow", (&options, Choose::Several), "@oak-ada "),
+        told.in_room(),
         [
             "question 12 from oak-ada: merge? ⏎ now",
             "1) yes  2) no (several: such as 1,3)",
             "Reply `@oak-ada answer 12 1`, or `@oak-ada answer 12 TEXT`"
         ]
     );
+    let private = Announcement {
+        choices: (&[], Choose::One),
+        to: "",
+        asked_in: Some("in #ops"),
+        expires_in: Some(Duration::from_secs(90 * 60)),
+        ..told
+    };
     assert_eq!(
-        text::announce(facts, "why?", (&[], Choose::One), ""),
-        ["question 12 from oak-ada: why?", "Reply `answer 12 TEXT`"]
+        private.whole(),
+        [
+            "question 12 from oak-ada (in #ops): merge?",
+            "now",
+            "Reply `answer 12 TEXT`; it expires in 1 h 30 min"
+        ]
     );
+    let long = "x".repeat(300);
+    let long = Announcement { body: &long, ..told };
+    assert!(long.is_cut() && !told.is_cut());
+    let lines = long.in_room();
+    assert!(lines[0].ends_with("x… (`@oak-ada answer 12` shows all of it)"), "{lines:?}");
+    assert!(long.whole()[0].ends_with(&"x".repeat(300)));
+    let closed = |state| text::closed(QuestionNumber(12), state, "go\non", "ori");
+    assert_eq!(closed(QuestionState::Answered), "question 12 was answered by ori: go ⏎ on");
+    assert_eq!(closed(QuestionState::Expired), "question 12 has expired: nobody answered in time");
+    assert_eq!(closed(QuestionState::Cancelled), "question 12 was withdrawn by ori");
     assert_eq!(text::cancelled_by("oak-ada"), "[cancelled by oak-ada]");
 }
 

@@ -1,7 +1,9 @@
 //! What people, agents and askers read about a question.
 
-use super::{AnswerRule, Asked, Choose, Facts, OPERATOR, Vote};
-use crate::{id::QuestionNumber, mention::escape, name::AgentName, shown};
+use std::time::Duration;
+
+use super::{AnswerRule, Asked, Choose, Facts, OPERATOR, QuestionState, Vote};
+use crate::{id::QuestionNumber, mention::escape, name::AgentName, reminder::units, shown};
 
 /// What is shown of a question or an answer on one line, in bytes.
 const SHOWN_MAX: usize = 240;
@@ -40,27 +42,87 @@ pub fn options(options: &[String], choose: Choose) -> String {
     format!("{}{several}", each.join("  "))
 }
 
-/// Returns the lines by which people are asked. `to`: how the agent is addressed there: `@oak-ada `,
-/// or nothing in private.
-#[must_use]
-pub fn announce(
-    question: Facts<'_>,
-    body: &str,
-    (choices, choose): (&[String], Choose),
-    to: &str,
-) -> Vec<String> {
-    let number = question.number;
-    let mut lines = vec![format!("question {number} from {}: {}", question.asker, one_line(body))];
-    let listed = options(choices, choose);
-    if !listed.is_empty() {
-        lines.push(listed);
+/// A question as people are asked it.
+#[derive(Debug, Clone, Copy)]
+pub struct Announcement<'a> {
+    /// Who asks whom.
+    pub question: Facts<'a>,
+    /// What is asked.
+    pub body: &'a str,
+    /// What to choose from, and how many.
+    pub choices: (&'a [String], Choose),
+    /// How the agent is addressed there: `@oak-ada `, or nothing in private.
+    pub to: &'a str,
+    /// Where the agent was asked itself, where that is somewhere else: `in #general`.
+    pub asked_in: Option<&'a str>,
+    /// In what time it expires, if it does.
+    pub expires_in: Option<Duration>,
+}
+
+impl Announcement<'_> {
+    /// Returns the lines for a room: of a long question the beginning.
+    #[must_use]
+    pub fn in_room(self) -> Vec<String> {
+        let mut first = one_line(self.body);
+        if self.is_cut() {
+            first.push_str(&format!(" (`{}answer {}` shows all of it)", self.to, self.number()));
+        }
+        self.lines(vec![first])
     }
-    let how = match choices {
-        [] => format!("Reply `{to}answer {number} TEXT`"),
-        [..] => format!("Reply `{to}answer {number} 1`, or `{to}answer {number} TEXT`"),
-    };
-    lines.push(how);
-    lines
+
+    /// Returns the lines for one person: all of it, as far as a message goes.
+    #[must_use]
+    pub fn whole(self) -> Vec<String> {
+        let body = self.body.trim().split(['\n', '\r']).map(str::trim_end);
+        self.lines(body.filter(|line| !line.is_empty()).map(shown::label).collect())
+    }
+
+    /// Returns whether a room is not shown all of the question.
+    #[must_use]
+    pub fn is_cut(self) -> bool {
+        on_one_line(self.body).len() > SHOWN_MAX
+    }
+
+    fn number(self) -> QuestionNumber {
+        self.question.number
+    }
+
+    fn lines(self, body: Vec<String>) -> Vec<String> {
+        let (number, to, (choices, choose)) = (self.number(), self.to, self.choices);
+        let place = self.asked_in.map(|place| format!(" ({})", shown::label(place)));
+        let from = format!("{}{}", self.question.asker, place.unwrap_or_default());
+        let mut body = body.into_iter();
+        let first = body.next().unwrap_or_default();
+        let mut lines = vec![format!("question {number} from {from}: {first}")];
+        lines.extend(body);
+        let listed = options(choices, choose);
+        if !listed.is_empty() {
+            lines.push(listed);
+        }
+        let mut how = match choices {
+            [] => format!("Reply `{to}answer {number} TEXT`"),
+            [..] => format!("Reply `{to}answer {number} 1`, or `{to}answer {number} TEXT`"),
+        };
+        if let Some(left) = self.expires_in {
+            how.push_str(&format!("; it expires in {}", units(left)));
+        }
+        lines.push(how);
+        lines
+    }
+}
+
+/// Returns the line by which people learn, where they were asked, what became of a question.
+#[must_use]
+pub fn closed(number: QuestionNumber, state: QuestionState, answer: &str, by: &str) -> String {
+    let by = shown::label(by);
+    match state {
+        QuestionState::Open => format!("question {number} is open"),
+        QuestionState::Answered => {
+            format!("question {number} was answered by {by}: {}", one_line(answer))
+        }
+        QuestionState::Expired => format!("question {number} has expired: nobody answered in time"),
+        QuestionState::Cancelled => format!("question {number} was withdrawn by {by}"),
+    }
 }
 
 /// Returns the message by which an agent is asked (R2-22).
@@ -111,9 +173,13 @@ pub(super) fn no_agreement(rule: AnswerRule, votes: &[&Vote]) -> String {
 /// Returns a text on one line, cut where it is long.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    let text = shown::label(&text.trim().replace("\r\n", "\n").replace(['\n', '\r'], " ⏎ "));
+    let text = on_one_line(text);
     if text.len() <= SHOWN_MAX {
         return text;
     }
     format!("{}…", &text[..text.floor_char_boundary(SHOWN_MAX)])
+}
+
+fn on_one_line(text: &str) -> String {
+    shown::label(&text.trim().replace("\r\n", "\n").replace(['\n', '\r'], " ⏎ "))
 }

@@ -1,4 +1,4 @@
-//! Statements of what has been heard of the announcements of approvals.
+//! Statements of what has been heard of the announcements of approvals and questions.
 
 use rusqlite::params;
 
@@ -16,5 +16,8 @@ pub(super) fn put(w: &Writer, (agent, idem_key): (&str, &str), said: &Said) -> R
                    WHERE number = ? AND announced_at IS NULL AND announced_msgid IS NULL";
         sql::run(&w.connection, sql, params![said.at, said.msgid, number])?;
     }
+    let sql = "UPDATE question_places SET told_at = ?, heard_at = ? \
+               WHERE agent = ? AND idem_key = ? AND heard_at IS NULL";
+    sql::run(&w.connection, sql, params![said.at, w.now.0, agent, idem_key])?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Statements of questions: asked, answered, counted, expired, withdrawn.
 
 use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, QuestionNumber, Redacted, Tier,
+    AgentName, Epoch, MessageId, MessageState, Origin, Principal, QuestionNumber, Redacted, Tier,
     question::{
         self, CANCELLED, Choose, DENIED, EXPIRED, OnTimeout, QuestionState, Standing, TTL_WATCHDOG,
         Tally, Vote, tally, text,
@@ -13,15 +13,15 @@ use rusqlite::{Connection, Row, params};
 use super::{
     Writer, agents,
     fault::Fault,
-    messages, numbers,
+    messages, numbers, question_places,
     rows::{self, page},
-    send, sql,
+    sql,
 };
 use crate::{
     error::{AnswerError, StoreError},
     types::{
-        AskedBy, NewAnswer, NewMessage, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter,
-        QuestionPlaced, QuestionRow,
+        AskedBy, Got, NewAnswer, NewMessage, NewQuestion, QuestionAsked, QuestionClosed,
+        QuestionFilter, QuestionRow, Waited,
     },
 };
 
@@ -30,7 +30,7 @@ macro_rules! question_sql {
         concat!(
             "SELECT q.id, q.agent, q.turn_epoch, q.turn_number, q.in_reply_to, q.target, q.body, \
              q.state, q.answer, q.answered_by, q.asked_at, q.expires_at, q.answered_at, q.options, \
-             q.several, q.rule, q.on_timeout, q.reply_target FROM questions q ",
+             q.several, q.rule, q.on_timeout, q.reply_target, q.waits FROM questions q ",
             $rest
         )
     };
@@ -48,6 +48,10 @@ pub(crate) fn ask(
     let known: Option<i64> = sql::first(&w.connection, known, with, sql::column)?;
     if let Some(known) = known {
         let number = QuestionNumber(known);
+        let sql = "UPDATE questions SET waits = ? WHERE id = ? AND state = 'open'";
+        if let Some(epoch) = new.waits {
+            sql::run(&w.connection, sql, params![epoch.0, known])?;
+        }
         return Ok(QuestionAsked { number, repeated: true, notify: Vec::new() });
     }
     let open = "SELECT count(*) FROM questions WHERE agent = ? AND state = 'open'";
@@ -66,7 +70,7 @@ pub(crate) fn ask(
         notify.push(message.agent);
     }
     for placed in announce {
-        put_place(w, number, &placed)?;
+        question_places::put(w, number, &placed)?;
     }
     Ok(QuestionAsked { number, repeated: false, notify })
 }
@@ -76,8 +80,8 @@ fn insert(w: &mut Writer, new: &NewQuestion, number: QuestionNumber) -> Result<(
     let (root, hops) = cause(w, new)?;
     let sql = "INSERT INTO questions (id, installation_id, agent, epoch, turn_epoch, turn_number, \
                in_reply_to, cause_root, hops, target, body, state, asked_at, expires_at, options, \
-               several, rule, on_timeout, request, reply_target) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)";
+               several, rule, on_timeout, request, reply_target, waits) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     sql::run(
         &w.connection,
         sql,
@@ -101,7 +105,8 @@ fn insert(w: &mut Writer, new: &NewQuestion, number: QuestionNumber) -> Result<(
             new.rule.as_str(),
             new.on_timeout.as_str(),
             &new.request,
-            &new.reply_target
+            &new.reply_target,
+            new.waits.map(|epoch| epoch.0)
         ],
     )?;
     Ok(())
@@ -123,25 +128,6 @@ fn cause(w: &mut Writer, new: &NewQuestion) -> Result<(Option<i64>, i64), Fault>
 fn mark(w: &mut Writer, message: MessageId, number: QuestionNumber) -> Result<(), Fault> {
     let sql = "UPDATE messages SET question = ? WHERE id = ?";
     sql::run(&w.connection, sql, params![number.0, message.0])?;
-    Ok(())
-}
-
-fn put_place(w: &mut Writer, number: QuestionNumber, placed: &QuestionPlaced) -> Result<(), Fault> {
-    send::put(w, &placed.send, placed.question.as_deref())?;
-    let sql = "INSERT INTO question_places (question, place, installation_id, agent, target, \
-               idem_key) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
-    sql::run(
-        &w.connection,
-        sql,
-        params![
-            number.0,
-            &placed.place,
-            &w.installation_id,
-            placed.send.agent.folded(),
-            &placed.send.target,
-            placed.send.idem_key.as_str()
-        ],
-    )?;
     Ok(())
 }
 
@@ -270,13 +256,51 @@ fn close(
     row.answer = Some(answer.clone());
     row.answered_by = Some(closing.known_as.to_owned());
     row.answered_at = Some(w.now);
+    let said = text::closed(row.number, row.state, answer.as_str(), closing.known_as);
+    question_places::say_everywhere(w, &row, &Redacted::from_store(said))?;
     // Who withdraws its own question knows it.
     let own = closing.by.tier == Tier::Agent && closing.by.account == row.agent.as_str();
-    if own && closing.state == QuestionState::Cancelled {
+    let withdrawn = own && closing.state == QuestionState::Cancelled;
+    // A call that is held open gets it.
+    if withdrawn || row.waits.is_some() {
         return Ok(QuestionClosed { row, message: None });
     }
     let told = tell_asker(w, &row, closing, &answer)?;
     Ok(QuestionClosed { row, message: Some(told) })
+}
+
+/// No call is held open any more for the questions of an agent: for the one of this request, or for
+/// those of older daemons. Who did not get the answer gets it as a message.
+pub(crate) fn stop_waiting(
+    w: &mut Writer,
+    agent: &AgentName,
+    which: &Waited,
+) -> Result<Vec<MessageId>, Fault> {
+    agents::fence(w, agent, None)?;
+    let (rows, taken) = match which {
+        Waited::Request { request, got } => {
+            let sql = question_sql!("WHERE q.agent = ? AND q.request = ? AND q.waits IS NOT NULL");
+            let rows = sql::all(&w.connection, sql, params![agent.folded(), request], row)?;
+            (rows, *got == Got::Answer)
+        }
+        Waited::Before(epoch) => {
+            let sql = question_sql!("WHERE q.agent = ? AND q.waits < ?");
+            (sql::all(&w.connection, sql, params![agent.folded(), epoch.0], row)?, false)
+        }
+    };
+    let mut told = Vec::new();
+    for row in rows {
+        let sql = "UPDATE questions SET waits = NULL WHERE id = ? RETURNING answered_tier";
+        let tier: Option<String> =
+            sql::one(&w.connection, sql, params![row.number.0], sql::column)?;
+        let (Some(answer), false) = (row.answer.clone(), taken) else { continue };
+        let known_as = row.answered_by.clone().unwrap_or_default();
+        let tier = tier.and_then(|tier| tier.parse().ok()).unwrap_or(Tier::Owner);
+        let by = Principal { account: known_as.clone(), tier };
+        let closing = Closing { state: row.state, by: &by, known_as: &known_as };
+        told.push(tell_asker(w, &row, &closing, &answer)?);
+    }
+    Ok(told)
 }
 
 fn tell_asker(
@@ -391,6 +415,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
         answered_by: row.get("answered_by")?,
         in_reply_to: in_reply_to.map(MessageId),
         reply_target: row.get("reply_target")?,
+        waits: row.get::<_, Option<i64>>("waits")?.map(Epoch),
         asked_at: rows::time(row, "asked_at")?,
         expires_at: rows::maybe_time(row, "expires_at")?,
         answered_at: rows::maybe_time(row, "answered_at")?,

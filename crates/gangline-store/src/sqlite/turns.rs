@@ -4,7 +4,7 @@ use gangline_core::{AgentName, Epoch, MessageId, MessageState, answer::How, reda
 use rusqlite::{Connection, params};
 
 use super::{
-    Writer, agents, approvals, causes, events,
+    Writer, agents, approvals, asked, causes, events,
     fault::Fault,
     messages,
     rows::{self, message_sql, turn_sql},
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     error::StoreError,
-    types::{EndTurn, Ended, NewEvent, OpenTurn, Settle, Take, Taken, TurnMessage},
+    types::{EndTurn, Ended, NewEvent, OpenTurn, Send, Settle, Take, Taken, TurnMessage},
 };
 
 pub(crate) fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
@@ -180,8 +180,15 @@ pub(crate) fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
         }
     }
     ended.returned = return_rest(w, end)?;
+    let answered = asked::answer_by_turn(w, end)?;
+    asked::keep_answered(w, end)?;
     for send in &end.sends {
-        let receipt = send::put(w, send, None)?;
+        let answers = send.in_reply_to.is_some_and(|message| answered.contains(&message));
+        let receipt = match answers {
+            // The asker has the answer to its question.
+            true => send::put(w, &Send { deliver: None, ..send.clone() }, None)?,
+            false => send::put(w, send, None)?,
+        };
         ended.outbox.extend(receipt.outbox);
         ended.delivered.extend(receipt.delivered);
     }

@@ -7,9 +7,10 @@ use super::Store;
 use crate::{
     error::{AnswerError, StoreError},
     op,
-    sqlite::{Writer, questions},
+    sqlite::{Writer, question_places, questions},
     types::{
-        AskedBy, NewAnswer, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter, QuestionRow,
+        AskedBy, NewAnswer, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter,
+        QuestionPlace, QuestionRow, Waited,
     },
 };
 
@@ -72,6 +73,21 @@ impl Store {
         self.sqlite.write(&op::EXPIRE_QUESTIONS, work).await
     }
 
+    /// Ends the wait of calls that were held open. The answer of one that did not get it becomes a
+    /// message to the agent; returns these messages.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] unless the writer's epoch is the agent's; otherwise as every write.
+    pub async fn stop_waiting(
+        &self,
+        agent: &AgentName,
+        which: Waited,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let agent = agent.clone();
+        let work = move |w: &mut Writer| questions::stop_waiting(w, &agent, &which);
+        self.sqlite.write(&op::STOP_WAITING, work).await
+    }
+
     /// Returns one question.
     ///
     /// # Errors
@@ -89,6 +105,17 @@ impl Store {
     /// [`StoreError`] if the database cannot be read.
     pub async fn question_of(&self, message: MessageId) -> Result<Option<QuestionRow>, StoreError> {
         self.sqlite.read("read a question", move |c| questions::of_message(c, message)).await
+    }
+
+    /// Returns where a question was announced to people.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn question_places(
+        &self,
+        number: QuestionNumber,
+    ) -> Result<Vec<QuestionPlace>, StoreError> {
+        self.sqlite.read("read places", move |c| question_places::list(c, number)).await
     }
 
     /// Returns questions, newest first, at most `limit` (itself at most [`crate::PAGE_MAX`]).

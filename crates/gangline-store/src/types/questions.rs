@@ -1,7 +1,8 @@
 //! Questions that agents ask, from being asked to their answer.
 
 use gangline_core::{
-    AgentName, MessageId, Principal, QuestionNumber, TurnId,
+    AgentName, Epoch, MessageId, Principal, QuestionNumber, TurnId,
+    approval::view::Extent,
     question::{AnswerRule, Asked, Choose, OnTimeout, QuestionState, Standing},
     redact::Redacted,
 };
@@ -36,6 +37,9 @@ pub struct NewQuestion {
     pub in_reply_to: Option<MessageId>,
     /// Where the asker goes on once it has the answer: a channel, a nick, or nothing.
     pub reply_target: String,
+    /// The epoch of the daemon in which a call is held open until the answer; `None`: the answer is a
+    /// message.
+    pub waits: Option<Epoch>,
 }
 
 /// What asking has to bring about, in the same commit: made once the number is known.
@@ -52,10 +56,27 @@ pub struct AskedBy {
 pub struct QuestionPlaced {
     /// The channel, or the account of a private conversation.
     pub place: String,
+    /// Whether the lines show all of the question.
+    pub extent: Extent,
     /// The lines.
     pub send: Send,
     /// The server's id of the line that it answers, if that is known.
     pub question: Option<String>,
+}
+
+/// A place in which a question was announced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionPlace {
+    /// The channel, or the account of a private conversation.
+    pub place: String,
+    /// The channel or nick that the lines went to.
+    pub target: String,
+    /// Whether the lines show all of the question.
+    pub extent: Extent,
+    /// When the last line was said, by the server's clock.
+    pub told_at: Option<String>,
+    /// When that was heard, by ours; `None` before that.
+    pub heard_at: Option<UnixMicros>,
 }
 
 /// What [`crate::Store::ask`] did.
@@ -100,12 +121,37 @@ pub struct QuestionRow {
     pub in_reply_to: Option<MessageId>,
     /// Where the asker goes on.
     pub reply_target: String,
+    /// The epoch of the daemon in which a call is held open until the answer.
+    pub waits: Option<Epoch>,
     /// When it was asked.
     pub asked_at: UnixMicros,
     /// When it expires.
     pub expires_at: Option<UnixMicros>,
     /// When the answer came, or the question was closed without one.
     pub answered_at: Option<UnixMicros>,
+}
+
+/// Calls that are held open no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waited {
+    /// The one of this request.
+    Request {
+        /// Its key, as in [`NewQuestion::request`].
+        request: String,
+        /// What it got.
+        got: Got,
+    },
+    /// Those of daemons before this epoch: they got nothing.
+    Before(Epoch),
+}
+
+/// What a call got that was held open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Got {
+    /// The answer, or that there is none.
+    Answer,
+    /// Nothing: its caller is gone.
+    Nothing,
 }
 
 /// Which questions to list; every part narrows.

@@ -11,7 +11,7 @@ use gangline_os::{
 };
 use gangline_store::{
     AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, Entry, Firing, MessageRow,
-    NewEvent, OpenApproval, OpenOptions, Said, SentAs, Store, Tuning,
+    NewEvent, NewQuestion, OpenApproval, OpenOptions, Said, SentAs, Store, Tuning, Waited,
 };
 use tokio::sync::Notify;
 
@@ -219,6 +219,7 @@ pub(crate) const LIFE: &[&str] = &[
     "answer",
     "cancel_question",
     "expire_questions",
+    "stop_waiting",
     "remind",
     "fire_reminder",
     "remove_reminder",
@@ -338,6 +339,11 @@ async fn what_waits_for_people(store: &Store) {
     asked("third").await.unwrap();
     assert_eq!(store.expire_questions(&ada(), UnixMicros(i64::MAX)).await.unwrap().len(), 1);
     say("expire_questions");
+    let waited = NewQuestion { waits: Some(Epoch(1)), ..question(&ada(), "waited") };
+    let waited = store.ask(waited, |_| AskedBy::default()).await.unwrap().number;
+    store.answer_question(waited, answer("yes")).await.unwrap();
+    store.stop_waiting(&ada(), Waited::Before(Epoch(2))).await.unwrap();
+    say("stop_waiting");
     let made = store.remind(reminder(&ada(), "first", 1)).await.unwrap();
     say("remind");
     let firing = Firing { id: made.id, due_at: made.due_at, body: text("tea"), next: None };

@@ -50,7 +50,9 @@ mod sqlite {
             a_withdrawn_question_says_by_whom,
             votes_are_counted_until_one_answer_stands,
             questions_are_listed_newest_first_and_narrowed,
-            an_agent_has_a_bounded_number_of_open_questions;
+            an_agent_has_a_bounded_number_of_open_questions,
+            the_end_of_a_turn_answers_what_it_was_asked,
+            a_lost_turn_does_not_get_its_answered_question_again;
         reminders:
             a_reminder_fires_once_into_the_inbox,
             a_reminder_that_repeats_waits_for_its_next_time,

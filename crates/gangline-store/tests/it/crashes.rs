@@ -84,6 +84,7 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "answer" => has(QuestionState::Answered) && brought("question/4"),
         "cancel_question" => has(QuestionState::Cancelled) && brought("question/5"),
         "expire_questions" => has(QuestionState::Expired) && brought("question/6"),
+        "stop_waiting" => questions.iter().all(|row| row.waits.is_none()) && brought("question/7"),
         "remind" => store.reminder(1).await.unwrap().is_some(),
         "fire_reminder" => {
             let row = store.reminder(1).await.unwrap().unwrap();

@@ -150,6 +150,7 @@ pub(crate) fn question(agent: &AgentName, request: &str) -> NewQuestion {
         expires_at: Some(UnixMicros(i64::MAX)),
         in_reply_to: None,
         reply_target: "#room".to_owned(),
+        waits: None,
     }
 }
 

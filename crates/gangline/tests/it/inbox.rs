@@ -28,6 +28,7 @@ pub(crate) fn ask(state: &Path, agent: &str, questions: &[&str], letter: &str) {
         expires_at: None,
         in_reply_to: None,
         reply_target: String::new(),
+        waits: None,
     };
     let letter = NewLetter {
         agent: agent.clone(),

@@ -21,6 +21,7 @@ use crate::{
 };
 
 mod matrix;
+mod questions;
 
 type Who = (&'static str, Tier);
 const ORI: Who = ("ori", Tier::Owner);

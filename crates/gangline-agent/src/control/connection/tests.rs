@@ -20,6 +20,7 @@ use tokio::{
 
 use super::*;
 use crate::{
+    asking::Asker,
     bus::Incoming,
     chat::{
         Counts,
@@ -87,16 +88,15 @@ impl Fixture {
         };
         let run = kept.run(rooms_end, ticks, CancellationToken::new());
         tasks.spawn("rooms", async move { _ = run.await });
-        let paths = Paths {
-            config_file: "/c".into(),
-            state: folder.path().into(),
-            runtime: folder.path().into(),
-        };
         let speaker = Speaker {
             owners_only: Arc::default(),
             agent: ada(),
             store,
-            paths,
+            paths: Paths {
+                config_file: "/c".into(),
+                state: folder.path().into(),
+                runtime: folder.path().into(),
+            },
             redactor: Arc::clone(&redactor),
             agent_loop: loop_sender.clone(),
             outbox: Arc::new(Notify::new()),
@@ -110,10 +110,20 @@ impl Fixture {
             inquiries: asked,
         };
         let showing = watch::channel(Showing::new(Agent::new(options).view())).1;
+        let asker = Asker {
+            speaker: speaker.clone(),
+            whereabouts: whereabouts.clone(),
+            clock: clock::system(),
+            alarm: Arc::default(),
+            own: true,
+            rooms: HashSet::new(),
+            epoch: Epoch(1),
+        };
         let tools = AgentTools {
             server_key: "gangline",
             speaker: speaker.clone(),
             turn: watch::channel(None).1,
+            asker: asker.clone(),
             whereabouts: whereabouts.clone(),
             clock: clock::system(),
             showing: showing.clone(),
@@ -126,11 +136,13 @@ impl Fixture {
             },
         };
         let requests = Requests {
+            asker,
+            calls: mpsc::channel(1).0,
             me: Arc::new(Identity {
                 agent: ada(),
                 epoch: Epoch(1),
                 clock: clock::system(),
-                redactor: Arc::clone(&redactor),
+                redactor,
             }),
             everybody: vec![ada()],
             speaker,

@@ -10,23 +10,33 @@ use super::Shared;
 use crate::{
     agent_loop::ChangeNotices,
     alarms::Alarms,
+    calls::Calls,
     fleet::Fleet,
     looks::{LookDeps, Looks},
     model,
+    root::read,
     settings::Settings,
     updates::Updates,
 };
 
 pub(super) fn alarms(settings: &Settings, shared: &Shared) -> Alarms {
     Alarms {
+        me: Arc::new(read::identity(settings, shared.epoch)),
+        store: shared.store.clone(),
+        agent_loop: shared.agent_loop.clone(),
+        rescan: Arc::clone(&shared.rescan),
+        outbox: Arc::clone(&shared.outbox),
+        made: Arc::clone(&shared.alarm),
+        committed: shared.committed.clone(),
+    }
+}
+
+pub(super) fn calls(settings: &Settings, shared: &Shared) -> Calls {
+    Calls {
         agent: settings.agent.nick.clone(),
         store: shared.store.clone(),
         clock: SharedClock::clone(&settings.clock),
-        redactor: Arc::clone(&shared.redactor),
-        agent_loop: shared.agent_loop.clone(),
         rescan: Arc::clone(&shared.rescan),
-        made: Arc::clone(&shared.alarm),
-        committed: shared.committed.clone(),
     }
 }
 

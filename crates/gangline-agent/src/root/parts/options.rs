@@ -9,6 +9,7 @@ use gangline_store::EpochStart;
 
 use super::{Shared, whereabouts};
 use crate::{
+    asking::Asker,
     environment, prompt,
     root::{closed, read},
     session::resume_from,
@@ -32,12 +33,26 @@ pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
     }
 }
 
+/// Returns what asks for the agent.
+pub(super) fn asker(settings: &Settings, shared: &Shared) -> Asker {
+    Asker {
+        speaker: speaker(settings, shared),
+        whereabouts: whereabouts(shared),
+        clock: SharedClock::clone(&settings.clock),
+        alarm: Arc::clone(&shared.alarm),
+        own: settings.irc.is_own(),
+        rooms: settings.agent.channels.iter().cloned().collect(),
+        epoch: shared.epoch,
+    }
+}
+
 /// Returns the tools that the agent has in its session.
 pub(super) fn tools(settings: &Settings, shared: &Shared) -> AgentTools {
     AgentTools {
         server_key: settings.server_key.as_str(),
         speaker: speaker(settings, shared),
         turn: shared.context.clone(),
+        asker: asker(settings, shared),
         whereabouts: whereabouts(shared),
         clock: SharedClock::clone(&settings.clock),
         showing: shared.showing.clone(),

@@ -83,7 +83,7 @@ fn connections_at_work_keep_their_place_and_a_newcomer_is_told() {
     let mut another = scene.dial();
     assert_eq!(another.ok(json!({"type": "status"}))["activity"], "idle");
     assert_eq!(next.line(), "");
-    another.ok(json!({"type": "irc_ask", "channel": "#general", "message": "still there?"}));
+    another.send(json!({"type": "irc_ask", "channel": "#general", "message": "still there?"}));
     for reader in &mut readers {
         assert!(reader.line().contains("agent_question"));
     }

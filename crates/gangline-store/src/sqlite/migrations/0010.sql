@@ -8,10 +8,13 @@ ALTER TABLE questions ADD COLUMN several INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE questions ADD COLUMN rule TEXT NOT NULL DEFAULT 'humans';
 ALTER TABLE questions ADD COLUMN on_timeout TEXT NOT NULL DEFAULT 'none';
 ALTER TABLE questions ADD COLUMN request TEXT;
+-- The epoch of the daemon in which a call is held open until the answer: it gets it, not the inbox.
+ALTER TABLE questions ADD COLUMN waits INTEGER;
 ALTER TABLE questions ADD COLUMN reply_target TEXT NOT NULL DEFAULT '';
 CREATE UNIQUE INDEX questions_request ON questions (agent, request) WHERE request IS NOT NULL;
 CREATE INDEX questions_due ON questions (agent, expires_at)
   WHERE state = 'open' AND expires_at IS NOT NULL;
+CREATE INDEX questions_waited ON questions (agent, waits) WHERE waits IS NOT NULL;
 CREATE INDEX questions_all_open ON questions (id) WHERE state = 'open';
 
 -- What agents answered that were asked together; the last one of each counts.
@@ -32,6 +35,7 @@ CREATE TABLE question_places (
   agent           TEXT NOT NULL,
   target          TEXT NOT NULL,
   idem_key        TEXT NOT NULL,
+  whole           INTEGER NOT NULL DEFAULT 1,
   told_at         TEXT,
   heard_at        INTEGER,
   PRIMARY KEY (question, place)

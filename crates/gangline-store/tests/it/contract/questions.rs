@@ -1,13 +1,16 @@
 //! Questions: numbered with approvals, answered once, counted, expired, withdrawn.
 
 use gangline_core::{
-    AgentName, MessageState, Origin, Principal, QuestionNumber, Tier,
+    AgentName, MessageId, MessageState, Origin, Principal, QuestionNumber, Tier, TurnId,
+    answer::How,
+    approval::view::Extent,
+    outcome::Outcome,
     question::{AnswerRule, Asked, OnTimeout, QuestionState, Standing},
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AnswerError, AskedBy, NewAnswer, NewMessage, NewQuestion, QuestionFilter, QuestionPlaced,
-    Store, StoreError,
+    AnswerError, AskedBy, EndTurn, NewAnswer, NewMessage, NewQuestion, QuestionFilter,
+    QuestionPlaced, Settle, Store, StoreError, Take,
 };
 
 use crate::support::*;
@@ -56,6 +59,7 @@ pub(crate) async fn a_question_is_asked_once_with_its_rows_and_lines(fixture: &F
         }],
         announce: vec![QuestionPlaced {
             place: "#room".to_owned(),
+            extent: Extent::Whole,
             send: send(&ada(), "announced", &["question"]),
             question: None,
         }],
@@ -214,4 +218,102 @@ pub(crate) async fn an_agent_has_a_bounded_number_of_open_questions(fixture: &Fi
     asked(&store, question(&bob(), "more")).await;
     store.cancel_question(QuestionNumber(1), owner()).await.unwrap();
     asked(&store, question(&ada(), "more")).await;
+}
+
+/// A turn that asked itself: what becomes of the message that brought the question.
+async fn bobs_turn(store: &Store, number: QuestionNumber) -> (TurnId, MessageId) {
+    let epoch = store.begin_epoch(&bob(), (1, ""), claude()).await.unwrap().epoch;
+    let waiting = store.pending(&bob(), UnixMicros(i64::MAX), 9).await.unwrap();
+    let id = waiting[0].id;
+    assert_eq!(store.question_of(id).await.unwrap().unwrap().number, number);
+    let turn = TurnId { epoch, number: 1 };
+    let take = Take {
+        agent: bob(),
+        turn,
+        messages: vec![id],
+        prompt_uuid: "u".to_owned(),
+        how: How::Woke,
+        turns_per_cause: 30,
+    };
+    store.take(take).await.unwrap();
+    (turn, id)
+}
+
+async fn asks_bob(store: &Store, rule: AnswerRule) -> QuestionNumber {
+    let agents = vec![bob(), "oak-eve".parse().unwrap()];
+    let alone = rule == AnswerRule::First;
+    let asked = Asked::Agents(if alone { vec![bob()] } else { agents });
+    let new = NewQuestion { asked, rule, ..question(&ada(), "r") };
+    let bring = |number: QuestionNumber| AskedBy {
+        deliver: vec![NewMessage {
+            origin: Origin::Agent,
+            ..keyed(&bob(), &format!("question/{number}/to"))
+        }],
+        announce: Vec::new(),
+    };
+    store.ask(new, bring).await.unwrap().number
+}
+
+fn ends(turn: TurnId, id: MessageId, state: MessageState, said: Option<&str>) -> EndTurn {
+    EndTurn {
+        agent: bob(),
+        turn,
+        outcome: (&Outcome::Completed).into(),
+        settle: vec![Settle {
+            message: id,
+            state,
+            reason: None,
+            answer: said.map(text),
+            not_before: None,
+            uncount_attempt: false,
+        }],
+        sends: Vec::new(),
+        events: Vec::new(),
+        withdraw_approvals: None,
+    }
+}
+
+/// R2-22: what an agent said at the end of its turn is its answer, or its vote, unless it has given one
+/// by tool.
+pub(crate) async fn the_end_of_a_turn_answers_what_it_was_asked(_: &Fixture) {
+    for (rule, before, after) in [
+        (AnswerRule::First, None, Some("no")),
+        (AnswerRule::Vote, None, None),
+        (AnswerRule::Vote, Some("yes"), None),
+        (AnswerRule::Humans, None, None),
+    ] {
+        let fixture = Fixture::new();
+        let store = fixture.open().await;
+        let number = asks_bob(&store, rule).await;
+        let (turn, id) = bobs_turn(&store, number).await;
+        if let Some(said) = before {
+            let vote = agent_answer(&bob(), said, Standing::Counts);
+            store.answer_question(number, vote).await.unwrap();
+        }
+        store.end_turn(ends(turn, id, MessageState::Answered, Some("2"))).await.unwrap();
+        let row = store.question(number).await.unwrap().unwrap();
+        assert_eq!(row.answer.as_ref().map(|it| it.as_str()), after, "{rule}");
+        let votes: Vec<String> =
+            store.votes(number).await.unwrap().into_iter().map(|vote| vote.answer).collect();
+        let counted = if rule == AnswerRule::Vote { vec![before.unwrap_or("no")] } else { vec![] };
+        assert_eq!(votes, counted, "{rule}");
+    }
+}
+
+/// A turn that is lost after its question was answered does not get it again; one that was not, does.
+pub(crate) async fn a_lost_turn_does_not_get_its_answered_question_again(_: &Fixture) {
+    for (answers, state) in [(true, MessageState::Answered), (false, MessageState::Accepted)] {
+        let fixture = Fixture::new();
+        let store = fixture.open().await;
+        let number = asks_bob(&store, AnswerRule::Vote).await;
+        let (turn, id) = bobs_turn(&store, number).await;
+        if answers {
+            let vote = agent_answer(&bob(), "yes", Standing::Counts);
+            store.answer_question(number, vote).await.unwrap();
+        }
+        store.end_turn(ends(turn, id, MessageState::Accepted, None)).await.unwrap();
+        assert_eq!(store.message(id).await.unwrap().unwrap().state, state);
+        let open = store.question(number).await.unwrap().unwrap().state;
+        assert_eq!(open, QuestionState::Open);
+    }
 }

@@ -58,6 +58,7 @@ fn a_crowd_of_slow_connections_keeps_nobody_out() {
     assert!(grown < 16 * 1024, "{grown} KiB more");
     // Who reads events was not in the way of anybody.
     let mut newcomer = scene.dial();
-    newcomer.ok(json!({"type": "irc_ask", "channel": "#general", "message": "still there?"}));
+    let ask = json!({"type": "irc_ask", "channel": "#general", "message": "still there?"});
+    newcomer.stream.get_mut().write_all(format!("{ask}\n").as_bytes()).unwrap();
     assert!(busy.line().contains("\"kind\":\"alert\""));
 }

@@ -1,0 +1,220 @@
+//! Answers without a number, beside bare `yes` and `no`: only in private, only by who was asked, only
+//! to the one question that is open, and never where an approval may be meant.
+
+use gangline_core::{
+    QuestionNumber,
+    question::{AnswerRule, Asked, Choose, OnTimeout, QuestionState},
+};
+use gangline_store::{AskedBy, NewQuestion, QuestionPlaced, QuestionRow};
+
+use super::*;
+
+const OWNER: Who = ("owner", Tier::Owner);
+const ZOE: Who = ("zoe", Tier::Member);
+/// The owners' private conversation, and Zoe's.
+const OWNERS: (&str, &str) = ("owner", "=owner");
+const ZOES: (&str, &str) = ("zoe", "=zoe");
+
+/// An agent asks, and says so in a place.
+async fn asks(
+    room: &mut Room,
+    (agent, to): (&str, &str),
+    ((target, place), extent): ((&str, &str), Extent),
+) -> QuestionNumber {
+    let text = |text: &str| Redacted::from_store(text.to_owned());
+    let store = room.rig.chat.deps.store.clone();
+    let before = store.questions(gangline_store::QuestionFilter::default(), 9).await.unwrap().len();
+    let agent: gangline_core::AgentName = agent.parse().unwrap();
+    let new = NewQuestion {
+        agent: agent.clone(),
+        turn: None,
+        request: before.to_string(),
+        asked: to.parse::<Asked>().unwrap(),
+        rule: AnswerRule::Humans,
+        body: text("where?"),
+        options: vec![text("staging"), text("production")],
+        choose: Choose::One,
+        on_timeout: OnTimeout::None,
+        expires_at: None,
+        in_reply_to: None,
+        reply_target: "#lab".to_owned(),
+        waits: None,
+    };
+    let (target, place) = (target.to_owned(), place.to_owned());
+    let bring = move |number: QuestionNumber| AskedBy {
+        deliver: Vec::new(),
+        announce: vec![QuestionPlaced {
+            place,
+            extent,
+            send: Send {
+                agent,
+                turn: None,
+                idem_key: format!("q-{number}").into(),
+                target,
+                lines: vec![text(&format!("question {number}")).into()],
+                kind: LineKind::Privmsg,
+                in_reply_to: None,
+                deliver: None,
+            },
+            question: None,
+        }],
+    };
+    let asked = store.ask(new, bring).await.unwrap();
+    room.heard().await;
+    asked.number
+}
+
+async fn question(room: &Room, number: QuestionNumber) -> QuestionRow {
+    room.rig.chat.deps.store.question(number).await.unwrap().unwrap()
+}
+
+async fn answer(room: &Room, number: QuestionNumber) -> Option<String> {
+    question(room, number).await.answer.map(|answer| answer.to_string())
+}
+
+fn read(room: &Room) {
+    room.rig.clock.forward(Duration::from_secs(2));
+}
+
+/// What was asked, who says what where after it was read or not, and the answer that is taken; `None`:
+/// it is a prompt.
+#[tokio::test]
+async fn a_private_line_answers_the_only_question_that_its_author_has_read() {
+    let (whole, cut) = (Extent::Whole, Extent::Cut);
+    for (to, place, who, at, text, is_read, taken) in [
+        ("operator", (OWNERS, whole), OWNER, "oak-ada", "2", true, Some("production")),
+        ("operator", (OWNERS, whole), OWNER, "oak-ada", "use make", true, Some("use make")),
+        ("operator", (OWNERS, whole), OWNER, "oak-ada", "Yes", true, Some("Yes")),
+        ("operator", (OWNERS, whole), OWNER, "oak-ada", "2", false, None),
+        ("operator", (OWNERS, cut), OWNER, "oak-ada", "2", true, None),
+        ("operator", (OWNERS, whole), OWNER, "#lab", "@ada 2", true, None),
+        ("operator", (OWNERS, whole), ZOE, "oak-ada", "2", true, None),
+        ("operator", (("#lab", "#lab"), whole), OWNER, "oak-ada", "2", true, None),
+        ("person:zoe", (ZOES, whole), ZOE, "oak-ada", "staging", true, Some("staging")),
+        ("person:zoe", (ZOES, whole), BOB, "oak-ada", "2", true, None),
+        ("person:zoe", (ZOES, whole), OWNER, "oak-ada", "2", true, None),
+        ("room:#lab", (("#lab", "#lab"), whole), ZOE, "#lab", "@ada 2", true, None),
+    ] {
+        let case = format!("{to} {place:?} {who:?} {at} {text} {is_read}");
+        let mut room = Room::open().await;
+        let number = asks(&mut room, ("oak-ada", to), place).await;
+        if is_read {
+            read(&room);
+        }
+        room.says(who, at, text).await;
+        assert_eq!(answer(&room, number).await.as_deref(), taken, "{case}");
+        let prompts = if taken.is_some() { vec![] } else { vec![text.to_owned()] };
+        assert_eq!(
+            room.prompts().await.iter().filter(|it| **it == text).count(),
+            prompts.len(),
+            "{case}"
+        );
+    }
+}
+
+/// The `~` of somebody who has no account does not hide whose conversation it is.
+#[tokio::test]
+async fn a_person_without_an_account_is_known_by_the_nick() {
+    let mut room = Room::open().await;
+    let number = asks(&mut room, ("oak-ada", "person:zoe"), (ZOES, Extent::Whole)).await;
+    read(&room);
+    let zoe = Principal { account: "~zoe".to_owned(), tier: Tier::Member };
+    let told = room.says_as(("zoe", zoe), "oak-ada", "2").await;
+    assert_eq!(told, ["zoe question 1 was answered by zoe: production"]);
+    assert_eq!(answer(&room, number).await.as_deref(), Some("production"));
+}
+
+/// Two questions, also of another agent: an option's number is answered with the open numbers, a text
+/// is a prompt, and the number still answers.
+#[tokio::test]
+async fn of_two_questions_a_line_without_a_number_answers_none() {
+    let mut room = Room::open().await;
+    let operator = "operator";
+    asks(&mut room, ("oak-ada", operator), (OWNERS, Extent::Whole)).await;
+    asks(&mut room, ("oak-bob", operator), (OWNERS, Extent::Whole)).await;
+    read(&room);
+    let told = room.says(OWNER, "oak-ada", "2").await;
+    let both = "owner 2 questions are open to you, so `2` alone answers none: say `answer 1 2` or \
+                `/msg oak-bob answer 2 2`";
+    assert_eq!(told, [both]);
+    room.says(OWNER, "oak-ada", "use make").await;
+    assert_eq!(room.prompts().await, ["use make"]);
+    for number in [1, 2] {
+        assert_eq!(question(&room, QuestionNumber(number)).await.state, QuestionState::Open);
+    }
+    room.says(OWNER, "oak-ada", "answer 1 2").await;
+    assert_eq!(answer(&room, QuestionNumber(1)).await.as_deref(), Some("production"));
+}
+
+/// An approval and a question at once: `yes` alone does nothing, the numbers do, and what cannot be a
+/// decision answers the question.
+#[tokio::test]
+async fn a_bare_yes_that_may_be_meant_for_an_approval_or_a_question_does_nothing() {
+    for (words, allowed, answered) in [
+        ("yes", false, None),
+        ("No.", false, None),
+        ("yes 1", true, None),
+        ("answer 2 yes", false, Some("yes")),
+        ("2", false, Some("production")),
+        ("use make", false, Some("use make")),
+    ] {
+        let mut room = Room::open().await;
+        let message = asked_in(&mut room, "#lab").await;
+        wants(&mut room, (message, "ls"), OWNERS).await;
+        let number = asks(&mut room, ("oak-ada", "operator"), (OWNERS, Extent::Whole)).await;
+        assert_eq!(number, QuestionNumber(2), "one sequence");
+        read(&room);
+        let before = room.prompts().await;
+        let told = room.says(OWNER, "oak-ada", words).await;
+        let is_allowed = row(&room, 1).await.state == ApprovalState::Allowed;
+        assert_eq!(
+            (is_allowed, answer(&room, number).await.as_deref()),
+            (allowed, answered),
+            "{words}"
+        );
+        let after: Vec<String> = room.prompts().await;
+        let after: Vec<String> =
+            after.into_iter().filter(|it| !it.starts_with("[ANSWER")).collect();
+        assert_eq!(after, before, "{words} is no prompt");
+        if !allowed && answered.is_none() {
+            assert!(told[0].contains("for an approval or for question 2"), "{told:?}");
+        }
+    }
+}
+
+/// A question that nobody can have read keeps no approval from being decided; one that was cut does.
+#[tokio::test]
+async fn a_question_that_was_just_asked_keeps_no_approval_open() {
+    for (extent, is_read, allowed) in
+        [(Extent::Whole, false, true), (Extent::Whole, true, false), (Extent::Cut, true, false)]
+    {
+        let mut room = Room::open().await;
+        let message = asked_in(&mut room, "#lab").await;
+        wants(&mut room, (message, "ls"), OWNERS).await;
+        read(&room);
+        let number = asks(&mut room, ("oak-ada", "operator"), (OWNERS, extent)).await;
+        if is_read {
+            read(&room);
+        }
+        room.says(OWNER, "oak-ada", "yes").await;
+        let is_allowed = row(&room, 1).await.state == ApprovalState::Allowed;
+        assert_eq!((is_allowed, answer(&room, number).await), (allowed, None), "{extent:?}");
+    }
+}
+
+/// Wherever a question was announced, people hear who answered it what; in a place where it was not,
+/// whoever answers hears that it is taken. Late words hear of the answer.
+#[tokio::test]
+async fn people_hear_of_an_answer_where_they_were_asked() {
+    let mut room = Room::open().await;
+    let number = asks(&mut room, ("oak-ada", "room:#lab"), (("#lab", "#lab"), Extent::Whole)).await;
+    let told = room.says(OWNER, "oak-ada", "answer 1 2").await;
+    let said = "question 1 was answered by owner: production";
+    let own = "owner your answer to question 1 is taken: production";
+    assert_eq!(told, [format!("#lab {said}"), own.to_owned()]);
+    let told = room.says(ZOE, "#lab", "@ada answer 1 1").await;
+    assert!(told[0].contains("question 1 is answered already: production (owner)"), "{told:?}");
+    let told = room.says(ZOE, "#lab", "@ada answer 1").await;
+    assert_eq!(told, [format!("#lab zoe: {said}")]);
+    assert_eq!(question(&room, number).await.answered_by.as_deref(), Some("owner"));
+}

@@ -1,0 +1,123 @@
+//! What the end of a turn means for the questions that its messages asked: every turn ends in an
+//! answer, also of an agent that did not call the tool for it.
+
+use gangline_core::{
+    MessageId, MessageState, Principal, Tier,
+    question::{self, ANSWER_MAX, Facts, QuestionState, Where, may_answer},
+    redact::Redacted,
+    trust::Policy,
+};
+use rusqlite::params;
+
+use super::{Writer, fault::Fault, questions, sql};
+use crate::types::{EndTurn, NewAnswer, QuestionRow, Settle};
+
+/// Begins the answer of an agent that was asked alone and has none.
+const NO_ANSWER: &str = "[no answer]";
+
+/// Answers the questions that the turn's messages asked and that the agent has not answered by tool:
+/// with what it said to the asker. Returns the messages whose askers need not be told it again.
+pub(super) fn answer_by_turn(w: &mut Writer, end: &EndTurn) -> Result<Vec<MessageId>, Fault> {
+    let mut answered = Vec::new();
+    for settle in &end.settle {
+        let Some(row) = questions::of_message(&w.connection, settle.message)? else { continue };
+        let is_asked = row.agent != end.agent && row.asked.agents().contains(&end.agent);
+        if !is_asked || row.state != QuestionState::Open || has_voted(w, end, &row)? {
+            continue;
+        }
+        let me = Principal { account: end.agent.to_string(), tier: Tier::Agent };
+        let facts =
+            Facts { number: row.number, asker: &row.agent, asked: &row.asked, rule: row.rule };
+        let Ok(standing) = may_answer(facts, &me, Where::Direct, &Policy::default()) else {
+            continue;
+        };
+        let Some(text) = text(w, (end, settle), &row)? else { continue };
+        let new = NewAnswer {
+            known_as: me.account.clone(),
+            by: me,
+            standing,
+            text: Redacted::from_store(text),
+        };
+        if questions::answer(w, row.number, &new)?.is_ok() {
+            answered.push(settle.message);
+        }
+    }
+    Ok(answered)
+}
+
+/// A message that goes back to the queue and whose question the agent has answered, or that is closed,
+/// does not come again.
+pub(super) fn keep_answered(w: &mut Writer, end: &EndTurn) -> Result<(), Fault> {
+    let sql = "UPDATE messages SET settled_at = ?1, \
+               reason = 'question ' || question || ' has an answer', \
+               state = CASE WHEN EXISTS (SELECT 1 FROM questions q WHERE q.id = question \
+                   AND q.state IN ('open', 'answered')) THEN 'answered' ELSE 'cancelled' END \
+               WHERE agent = ?2 AND state = 'accepted' AND turn_epoch = ?3 AND turn_number = ?4 \
+               AND EXISTS (SELECT 1 FROM questions q WHERE q.id = question AND q.agent != ?2 \
+                   AND (q.state != 'open' OR EXISTS (SELECT 1 FROM question_votes v \
+                       WHERE v.question = q.id AND v.agent = ?2)))";
+    let with = params![w.now.0, end.agent.folded(), end.turn.epoch.0, end.turn.number];
+    sql::run(&w.connection, sql, with)?;
+    Ok(())
+}
+
+fn has_voted(w: &Writer, end: &EndTurn, row: &QuestionRow) -> Result<bool, Fault> {
+    let votes = questions::votes(&w.connection, row.number)?;
+    Ok(votes.iter().any(|vote| vote.by == end.agent))
+}
+
+/// Returns what the agent answers: what it said at the end, what it sent the asker, or, if nobody else
+/// was asked, why there is no answer.
+fn text(
+    w: &mut Writer,
+    (end, settle): (&EndTurn, &Settle),
+    row: &QuestionRow,
+) -> Result<Option<String>, Fault> {
+    let said = match settle.state {
+        MessageState::Answered => match &settle.answer {
+            Some(answer) => Some(answer.to_string()),
+            None => said_to_asker(w, end, row)?,
+        },
+        MessageState::NoReply | MessageState::Failed | MessageState::DeadLetter => {
+            let why = settle.reason.as_deref().unwrap_or(settle.state.as_str());
+            let alone = row.asked.agents().len() == 1;
+            return Ok(alone.then(|| format!("{NO_ANSWER} {why}")));
+        }
+        MessageState::Accepted
+        | MessageState::InTurn
+        | MessageState::Cancelled
+        | MessageState::Expired
+        | MessageState::Refused
+        | MessageState::Held => None,
+    };
+    let Some(mut said) = said else { return Ok(None) };
+    said.truncate(said.floor_char_boundary(ANSWER_MAX));
+    // The number of an option means the option; whatever else it says is its answer.
+    Ok(Some(question::resolve(&row.options, row.choose, &said).unwrap_or(said)))
+}
+
+/// Returns what the turn said to the asker: the text with which another message of the same asker is
+/// settled, or the last lines that it sent by tool.
+fn said_to_asker(
+    w: &mut Writer,
+    end: &EndTurn,
+    row: &QuestionRow,
+) -> Result<Option<String>, Fault> {
+    for other in &end.settle {
+        let Some(answer) = &other.answer else { continue };
+        let sql = "SELECT principal FROM messages WHERE id = ? AND origin = 'agent'";
+        let by: Option<String> =
+            sql::first(&w.connection, sql, params![other.message.0], sql::column)?;
+        if by.as_deref() == Some(row.agent.as_str()) {
+            return Ok(Some(answer.to_string()));
+        }
+    }
+    let sql = "SELECT body FROM outbox WHERE agent = ?1 AND turn_epoch = ?2 AND turn_number = ?3 \
+               AND idem_key = (SELECT idem_key FROM outbox WHERE agent = ?1 AND turn_epoch = ?2 \
+                   AND turn_number = ?3 AND lower(target) = ?4 ORDER BY id DESC LIMIT 1) \
+               ORDER BY part";
+    let (agent, turn) = (end.agent.folded(), end.turn);
+    let with = params![agent, turn.epoch.0, turn.number, row.agent.folded()];
+    let lines: Vec<String> = sql::all(&w.connection, sql, with, sql::column)?;
+    Ok((!lines.is_empty()).then(|| lines.join("\n")))
+}
