@@ -7,6 +7,7 @@
 
 mod ask;
 mod change_notices;
+mod checkpoint;
 mod death;
 mod effects;
 mod generation;
@@ -43,12 +44,13 @@ use gangline_irc::client::LinkCommand;
 use gangline_mcp::table;
 use gangline_os::{CancellationToken, clock};
 use gangline_runtime::{ApprovalReply, Block, RuntimeEvent, StopReason};
-use gangline_store::{Entry, NewEvent};
+use gangline_store::{Entry, NewEvent, StoreError};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info};
 
 use crate::{
     bus::{Fatal, Incoming},
+    checkpoint::{self as checkpoints, Reading},
     hooks::HookSender,
     identity::{Identity, new_event},
     journal::{Journal, Reply},
@@ -83,6 +85,7 @@ pub(crate) struct Ports {
     pub(crate) beat: Arc<AtomicU64>,
     pub(crate) hooks: HookSender,
     pub(crate) notes: Notes,
+    pub(crate) checkpoint: Reading,
 }
 
 /// The agent loop.
@@ -116,6 +119,9 @@ pub(crate) struct AgentLoop {
     hooks: HookSender,
     reports: reports::Reports,
     notes: Notes,
+    checkpoint: checkpoint::Checkpoint,
+    /// Rules of the configuration that always hold.
+    pinned: Vec<String>,
     /// The signs of life of the open turn.
     pulse: Pulse,
     /// What is said between tools.
@@ -148,6 +154,7 @@ enum Event {
     Incoming(Option<Incoming>),
     Session(SessionEvent),
     Written(Reply),
+    Known(Result<checkpoints::Found, StoreError>),
     Found(Found),
     ChangeNoticed(ChangeNoticed),
     Deadline,
@@ -189,6 +196,8 @@ impl AgentLoop {
             hooks: ports.hooks,
             reports: reports::Reports::default(),
             notes: ports.notes,
+            checkpoint: checkpoint::Checkpoint::new(ports.checkpoint),
+            pinned: Vec::new(),
             pulse: Pulse::default(),
             talk: pulse::Talk::default(),
         }
@@ -226,6 +235,7 @@ impl AgentLoop {
                 incoming = incoming.recv() => Event::Incoming(incoming),
                 event = self.generations.next() => Event::Session(event),
                 reply = self.journal.next() => Event::Written(reply),
+                known = self.checkpoint.reading.next() => Event::Known(known),
                 found = self.looks.next(), if open => Event::Found(found),
                 noticed = self.change_notices.next(), if open => Event::ChangeNoticed(noticed),
                 () = deadline => Event::Deadline,
@@ -237,6 +247,7 @@ impl AgentLoop {
                 Event::Incoming(None) => return LoopEnd::Deserted,
                 Event::Written(Reply::Fatal(fatal)) => return LoopEnd::Fatal(fatal),
                 Event::Written(reply) => self.written(reply),
+                Event::Known(known) => self.known(known),
                 Event::Found(found) => self.found(found),
                 Event::ChangeNoticed(noticed) => self.change_noticed(noticed),
                 Event::Deadline => {
@@ -326,6 +337,10 @@ impl AgentLoop {
             }
             RuntimeEvent::Compacted { failed } => {
                 self.shown.compacting = false;
+                match failed {
+                    Some(_) => self.owes_no_checkpoint(),
+                    None => self.owes_checkpoint(checkpoints::Why::Shortened),
+                }
                 let told = match &failed {
                     Some(_) => RuntimeInput::NotCompacted { generation },
                     None => RuntimeInput::Compacted { generation },
@@ -338,6 +353,7 @@ impl AgentLoop {
                 self.think(Input::Runtime(told));
             }
             RuntimeEvent::Accepted { turn } => {
+                self.checkpoint_reached(turn);
                 self.think(Input::Runtime(RuntimeInput::Accepted { turn }));
             }
             RuntimeEvent::Steered { turn, uuid } => {

@@ -11,6 +11,7 @@ mod bus;
 mod calls;
 pub mod card;
 mod chat;
+mod checkpoint;
 pub mod container;
 mod control;
 mod environment;

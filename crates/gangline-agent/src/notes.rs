@@ -37,6 +37,11 @@ impl Notes {
         Self { folder, turn: None }
     }
 
+    /// Returns where they are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Returns the prompt of the turn for the notes.
     pub(crate) fn prompt(&self) -> String {
         let tokens = self.turn.map_or(0, |(_, tokens)| tokens);

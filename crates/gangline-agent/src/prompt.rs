@@ -4,6 +4,7 @@ use std::path::Path;
 
 use gangline_config::AgentConfig;
 use gangline_core::{
+    checkpoint,
     mention::{Frame, Place, prompt_text, strip},
     message::Origin,
     name::Target,
@@ -70,17 +71,27 @@ pub(crate) fn bare(row: &MessageRow) -> String {
     if stripped.is_empty() { row.body.as_str().to_owned() } else { stripped }
 }
 
-/// Returns the text put before the conversation. Of a text of the configuration only what S2
-/// fills in is filled in (R2-15): other braces are its own.
+/// Returns the text put before the conversation, with the rules that always hold at its end. In the
+/// default text and in a file that replaces it the agent's own facts are filled in. Of a text of the
+/// configuration only what S2 fills in is (R2-15): other braces are its own.
 pub(crate) fn system(agent: &AgentConfig, notes: &Path) -> String {
-    let own = agent.system_prompt.clone().unwrap_or_else(|| {
-        SYSTEM_PROMPT
-            .replace("{nick}", agent.nick.as_str())
+    let whole = |text: &str| {
+        text.replace("{nick}", agent.nick.as_str())
             .replace("{directory}", &agent.directory.display().to_string())
             .replace("{notes}", &notes.display().to_string())
-    });
-    own.replace("{label}", agent.nick.as_str())
-        .replace("{operator_pronouns}", &agent.operator_pronouns)
+    };
+    let own = match (&agent.system_prompt, &agent.system_prompt_file) {
+        (Some(text), Some(_)) => whole(text),
+        (Some(text), None) => text.clone(),
+        (None, _) => whole(SYSTEM_PROMPT),
+    };
+    let own = own
+        .replace("{label}", agent.nick.as_str())
+        .replace("{operator_pronouns}", &agent.operator_pronouns);
+    match checkpoint::pinned(&agent.pinned) {
+        pinned if pinned.is_empty() => own,
+        pinned => format!("{}\n{}", own.trim_end(), pinned),
+    }
 }
 
 #[cfg(test)]

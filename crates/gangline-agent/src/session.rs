@@ -124,14 +124,15 @@ impl Generations {
         self.port.end(reason);
     }
 
-    /// Hands over a prompt.
-    pub(crate) fn prompt(&mut self, prompt: Prompt) {
+    /// Hands over a prompt, with what is told beside it this time.
+    pub(crate) fn prompt(&mut self, mut prompt: Prompt, told: Option<String>) {
         self.given = Some(Given { prompt: prompt.clone(), acted: false });
+        prompt.text.push_str(&told.unwrap_or_default());
         self.must_take(Command::Prompt(prompt));
     }
 
-    /// Hands over the turn's prompt once more.
-    pub(crate) fn prompt_again(&mut self) {
+    /// Hands over the turn's prompt once more, with what is told beside it this time.
+    pub(crate) fn prompt_again(&mut self, told: Option<String>) {
         let Some(given) = &mut self.given else { return };
         // A backend may remember the ids of prompts that it had.
         given.prompt.uuid = Uuid::new_v4().to_string();
@@ -139,13 +140,21 @@ impl Generations {
         if given.acted {
             prompt.text.push_str(texts::GIVEN_AGAIN);
         }
+        prompt.text.push_str(&told.unwrap_or_default());
         self.must_take(Command::Prompt(prompt));
     }
 
     /// Hands over the first words of an empty session.
     pub(crate) fn prime(&mut self, turn: TurnId, uuid: String) {
         let text = self.first.clone().unwrap_or_default();
-        self.prompt(Prompt { turn, text, uuid });
+        self.prompt(Prompt { turn, text, uuid }, None);
+    }
+
+    /// The prompt of this turn was never given: it ends as if the backend had ended it early.
+    pub(crate) fn never_prompted(&mut self, turn: TurnId) {
+        if let Some(generation) = self.open {
+            self.interrupted(generation, turn);
+        }
     }
 
     /// This turn is the one that the backend began on its own.

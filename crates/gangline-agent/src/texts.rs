@@ -32,6 +32,15 @@ pub(crate) const NOT_COMPACTED: &str = "the backend ended before its context was
 /// The end of a prompt that is given a second time after tools were used for it.
 pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] you get this prompt again because your \
      context was full and has been shortened; what you did for it before is done";
+/// Why a prompt carries the checkpoint.
+pub(crate) const WAS_SHORTENED: &str = "your conversation was shortened";
+pub(crate) const WAS_RENEWED: &str = "this is a new session: your conversation had no more room";
+pub(crate) const CHECKPOINT_GIVEN: &str =
+    "the agent was given the checkpoint: pinned rules, task, constraints and what is open";
+pub(crate) const EMPTIED: &str =
+    "the context is to be emptied: the agent begins without a checkpoint";
+pub(crate) const RENEWED: &str =
+    "the backend begins a new session; its first prompt carries the checkpoint";
 /// How a status calls the turn for the notes.
 pub(crate) const WRITES_NOTES: &str = "writes its notes before its context is shortened";
 pub(crate) const TOOL_CUT_OFF: &str = "(the turn ended before it came back)";
@@ -142,6 +151,24 @@ pub(crate) fn watermark(tokens: u64, window: Option<u64>) -> String {
 
 pub(crate) fn notes_failed(outcome: &Outcome) -> String {
     format!("the turn that writes the notes ended with `{outcome}`; other turns are not affected")
+}
+
+/// The agent left something out of its form.
+pub(crate) fn form_incomplete(missing: &[&str], form: &Path) -> String {
+    let names: Vec<String> = missing.iter().map(|name| format!("`## {name}`")).collect();
+    let form = form.display();
+    format!(
+        "the agent's checkpoint {form} has no {}: after its context is shortened it is told only what \
+         Gangline knows itself",
+        names.join(" and no ")
+    )
+}
+
+pub(crate) fn cold_reset(tokens: u64) -> String {
+    format!(
+        "the context holds {tokens} tokens and was not used for as long as `cold_reset` says: a new \
+         session begins instead of it"
+    )
 }
 
 pub(crate) fn shortened_in_vain(tokens: u64) -> String {

@@ -22,6 +22,18 @@ use gangline_core::{
 };
 
 section! {
+    /// `cold_reset`: a large context that its provider has in no cache any more is paid for in full again.
+    #[derive(Eq)]
+    #[schemars(deny_unknown_fields)]
+    pub struct ColdReset() |reader, key, node| {
+        /// The context holds at least so many tokens.
+        pub tokens: u64 = 100_000 => reader.integer(key, &node, 1..=i128::from(WATERMARK_MAX)),
+        /// So many seconds have passed since the last turn.
+        pub idle: u64 = 300 => reader.integer(key, &node, 1..=604_800),
+    }
+}
+
+section! {
     /// One item of `agents` (R0-62, R0-63). Other fields reach the backend unchanged, in `extra`
     /// (R0-64).
     pub struct AgentConfig(
@@ -69,6 +81,14 @@ section! {
         /// Text that replaces the default system prompt.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub system_prompt: Option<String> = None => reader.text(key, &node).map(Some),
+        /// A file with the system prompt, in place of the default one (R1-57). A leading `~/` is the home
+        /// directory.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub system_prompt_file: Option<PathBuf> = None => path(reader, key, &node).map(Some),
+        /// Rules that always hold: they are in the system prompt, and are given again whenever the
+        /// context was shortened (C13).
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub pinned: Vec<String> = Vec::new() => reader.texts(key, node),
         /// The seconds without activity after which a turn is ended, at most 604800; time spent waiting
         /// for an approval does not count. 0 = no limit.
         #[schemars(range(min = 0, max = 604_800))]
@@ -106,6 +126,9 @@ section! {
         /// it beforehand.
         #[schemars(range(min = 0, max = 100_000_000))]
         pub compact_watermark: f64 = 0.75 => reader.number(key, &node, WATERMARK_MAX),
+        /// When a new session begins instead of a large one that nobody used for a while; absent = never.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cold_reset: Option<ColdReset> = None => plain(reader, key, node).map(Some),
         /// The number of attempts at a message, 1 to 100; after the last one it is a dead letter.
         pub max_attempts: u32 = 5 => reader.integer(key, &node, 1..=100),
         /// A lower limit than the installation's `turns_per_cause`, for this agent.
@@ -240,7 +263,15 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     }
     let [model, process, permissions] =
         ["model", "process", "permissions"].map(|key| section.place_of(key));
+    let prompts = ["system_prompt", "system_prompt_file"].map(|key| section.place_of(key));
     agent.take(reader, section);
+    if let [Some(_), Some(place)] = prompts {
+        reader.fault_help(
+            place,
+            "`system_prompt` and `system_prompt_file` are both set",
+            "keep one",
+        );
+    }
     let bare = agent.model.as_ref().is_some_and(|model| !model.contains('/'));
     let backend = agent.agent.as_ref().map_or("", Backend::as_str);
     if let Some(place) = model.filter(|_| bare && Backend::PROVIDER_FIRST.contains(&backend)) {

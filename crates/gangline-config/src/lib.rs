@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub use gangline_core::permission::Permissions;
 
 pub use self::{
-    agent::AgentConfig,
+    agent::{AgentConfig, ColdReset},
     backend::{Backend, NotABackend},
     environment::Environment,
     error::{ConfigError, Place, Problem, Warning},

@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub use abilities::{Abilities, ChosenModel, ContextChange, ModelChange};
-pub use care::{WATERMARK_TOKENS, Watermark};
+pub use care::{ColdReset, WATERMARK_TOKENS, Watermark};
 pub use effect::{Deadline, Effect, Notice, StartWith};
 pub use input::{
     ApprovalRequestId, Drain, Finish, Generation, Input, Needs, Operator, Queued, RuntimeInput,
@@ -106,7 +106,7 @@ impl Agent {
     #[must_use]
     pub fn new(options: AgentOptions) -> Self {
         let breaker = Breaker::new(options.breaker_deaths, options.breaker_window);
-        let care = Care::new(options.watermark);
+        let care = Care::new(options.watermark, options.cold_reset);
         Self {
             options,
             phase: Phase::Down,
@@ -348,6 +348,7 @@ impl Agent {
             return;
         }
         self.between_turns(out);
+        self.reset_if_cold(now, out);
         match &self.phase {
             Phase::Down if self.may_start() && is_over(self.start_after, now) => {
                 self.start(now, out);
@@ -396,6 +397,9 @@ impl Agent {
         self.proven = (None, false);
         // One that was under way has ended with the generation before.
         self.care.not_shortened();
+        if with != StartWith::Resume {
+            self.care.begins_anew();
+        }
         self.phase =
             Phase::Starting { generation, with, deadline: now.plus(self.options.start_timeout) };
         out.push(Effect::StartRuntime { generation, with });
@@ -439,6 +443,7 @@ impl Agent {
             self.proven.1 |= worked;
             self.phase = Phase::Idle { generation };
         }
+        self.care.used(now);
         self.care_after((id, notes), &close.outcome, out);
         self.size_after(now, &close.outcome, out);
         if returned && !matches!(self.phase, Phase::Parked) && self.draining == Draining::No {

@@ -8,6 +8,7 @@ pub mod answer;
 pub mod approval;
 pub mod block;
 pub mod cause;
+pub mod checkpoint;
 pub mod digest;
 pub mod hook;
 pub mod id;

@@ -1,9 +1,24 @@
-//! The name of a model, as a person gives it.
+//! The name of a model, as a person gives it, and how much its context holds.
 
 use std::{fmt, str::FromStr};
 
 /// The longest name, in bytes.
 const LONGEST: usize = 200;
+
+/// Windows of models, for backends that do not tell theirs: data, by the beginning of the name.
+const WINDOWS: &str = include_str!("../data/context_windows.txt");
+
+/// Returns how many tokens the model's context holds, if the table knows it. A provider in front of the
+/// name does not count.
+#[must_use]
+pub fn context_window(model: &str) -> Option<u64> {
+    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+    let rows = WINDOWS.lines().filter(|line| !line.starts_with('#'));
+    let rows = rows.filter_map(|line| line.split_once(' '));
+    let known = rows.filter(|(start, _)| name.starts_with(start));
+    let (_, window) = known.max_by_key(|(start, _)| start.len())?;
+    window.trim().parse().ok()
+}
 
 /// The name of a model, as the backend knows it: one word (R2-04).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -8,6 +8,9 @@ use std::fmt;
 
 use crate::shown;
 
+pub mod replay;
+pub mod suggest;
+
 /// The most simple commands in one command that can have rules.
 pub const COMMANDS_MAX: usize = 32;
 

@@ -34,6 +34,7 @@ pub(crate) mod driven;
 pub(crate) mod fitness;
 pub(crate) mod retired;
 pub(crate) mod servers;
+mod system_prompt;
 
 #[cfg(test)]
 mod tests;
@@ -165,7 +166,8 @@ impl Loaded {
             agent.directory = resolve(std::mem::take(&mut agent.directory));
             agent.account_dir = agent.account_dir.take().map(resolve);
             agent.mcp_servers_file = agent.mcp_servers_file.take().map(resolve);
-            match servers::join(agent) {
+            agent.system_prompt_file = agent.system_prompt_file.take().map(resolve);
+            match servers::join(agent).and_then(|it| system_prompt::read(agent).map(|()| it)) {
                 Ok(warnings) => self.config.warnings.extend(warnings),
                 // It concerns this agent only.
                 Err(_) => drop(self.unread.insert(agent.nick.clone())),
@@ -175,10 +177,13 @@ impl Loaded {
         self
     }
 
-    /// Makes sure that the agent's file of MCP servers could be read.
+    /// Makes sure that the agent's files of MCP servers and of its system prompt could be read.
     pub(crate) fn has_servers(&self, agent: &AgentConfig) -> Result<(), Failure> {
         match self.unread.contains(&agent.nick) {
-            true => servers::join(&mut agent.clone()).map(|_| ()),
+            true => {
+                servers::join(&mut agent.clone())?;
+                system_prompt::read(&mut agent.clone())
+            }
             false => Ok(()),
         }
     }

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::AgentLoop;
 use crate::{
+    checkpoint::{self, Why},
     journal::Single,
     looks::Waiting,
     prompt::{self, Around},
@@ -30,6 +31,10 @@ impl AgentLoop {
                 // Where there was no session, nothing is forgotten.
                 if with == StartWith::Fresh && self.restart.had_session() {
                     self.record_notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
+                }
+                if with == StartWith::Renewed {
+                    self.record_notice(None, checkpoint::RENEWED, texts::RENEWED.to_owned());
+                    self.owes_checkpoint(Why::Renewed);
                 }
                 let resume = with == StartWith::Resume;
                 self.generations.start(Next { generation, resume });
@@ -53,21 +58,25 @@ impl AgentLoop {
             Effect::Steer { turn, messages } => self.join(turn, messages, How::Steered),
             Effect::SendSteer { turn, messages } => self.steer(turn, messages),
             Effect::SendPrompt { turn } => self.send_prompt(turn),
-            Effect::AskNotes { turn } => {
-                let (text, uuid) = (self.notes.prompt(), self.prompt_uuid.clone());
-                self.generations.prompt(Prompt { turn, text, uuid });
-            }
+            Effect::AskNotes { turn } => self.ask_notes(turn),
             Effect::Prime { turn } => self.generations.prime(turn, self.prompt_uuid.clone()),
-            Effect::PromptAgain { .. } => {
+            Effect::PromptAgain { turn } => {
                 self.reports.failure = None;
-                self.generations.prompt_again();
+                self.prompt_again(turn);
             }
-            Effect::Compact { .. } => self.generations.compact(),
+            Effect::Compact { .. } => {
+                // The next prompt may be given before its end is heard.
+                self.owes_checkpoint(Why::Shortened);
+                self.generations.compact();
+            }
             Effect::Clear { .. } => self.generations.clear(),
             Effect::SetModel { .. } => self.generations.set_model(),
             Effect::SendInterrupt { turn } => {
                 debug!(%turn, "interrupting");
-                self.generations.interrupt();
+                match self.takes_prompt_back() {
+                    true => self.generations.never_prompted(turn),
+                    false => self.generations.interrupt(),
+                }
             }
             Effect::AskHuman { turn, request } => self.ask_human(turn, &request),
             Effect::Decide { request, decision, .. } => self.notify_decision(request, decision),
@@ -154,7 +163,7 @@ impl AgentLoop {
         };
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
-        self.generations.prompt(Prompt { turn, text, uuid });
+        self.prompt(Prompt { turn, text, uuid });
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);
         }
@@ -219,6 +228,9 @@ impl AgentLoop {
             }
             Notice::NotesFailed { turn, outcome } => {
                 self.record_notice(Some(*turn), "notes_failed", texts::notes_failed(outcome));
+            }
+            Notice::ColdReset { tokens } => {
+                self.record_notice(None, "cold_reset", texts::cold_reset(*tokens));
             }
             Notice::ShortenedInVain { tokens } => {
                 self.record_notice(None, "shortened_in_vain", texts::shortened_in_vain(*tokens));

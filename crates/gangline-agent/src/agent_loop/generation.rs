@@ -5,6 +5,7 @@ use std::time::Duration;
 use gangline_core::{
     TurnId,
     agent::{Finish, Input, RuntimeInput},
+    model::context_window,
     time::WallMicros,
 };
 use gangline_runtime::{FailureKind, TurnResult};
@@ -29,6 +30,12 @@ impl AgentLoop {
             known_as: self.shown.known_as.clone(),
             ..Default::default()
         });
+    }
+
+    /// Returns what a model's context holds whose backend does not say so.
+    fn window_of(&self, model: &str) -> Option<u64> {
+        let named = [Some(model), self.generations.model()].into_iter().flatten();
+        named.filter(|name| !name.is_empty()).find_map(context_window)
     }
 
     pub(super) fn finish(&mut self, turn: TurnId, result: TurnResult) -> Finish {
@@ -62,7 +69,7 @@ impl AgentLoop {
     pub(super) fn usage(&mut self, turn: TurnId, usage: &gangline_runtime::Usage) {
         let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
         if let Some(tokens) = usage.context_tokens {
-            let window = usage.context_window;
+            let window = usage.context_window.or_else(|| self.window_of(&usage.model));
             self.shown.context = (Some(tokens), window);
             self.think(Input::Runtime(RuntimeInput::Holds { tokens, window }));
         }

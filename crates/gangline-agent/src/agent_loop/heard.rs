@@ -49,6 +49,7 @@ impl AgentLoop {
             }
             Incoming::Change(change) => {
                 if change == ContextChange::Clear {
+                    self.emptied();
                     // A daemon that dies before it is done does not go on with it either.
                     self.keep_session(None);
                 }

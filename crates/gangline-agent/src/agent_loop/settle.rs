@@ -43,7 +43,10 @@ impl AgentLoop {
         }
         self.asks.clear();
         self.steers.clear();
-        self.notes.turn = None;
+        if self.notes.turn.take().is_some_and(|(notes, _)| notes == turn) {
+            self.check_form(turn);
+        }
+        self.checkpoint.turn_ends();
         self.talk.turn_ends();
         self.ports.context.send_replace(None);
         self.shown.turns += 1;

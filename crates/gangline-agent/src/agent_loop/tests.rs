@@ -19,6 +19,7 @@ use tokio::sync::Notify;
 use super::*;
 use crate::{
     bus::LINK_QUEUE,
+    checkpoint::CheckpointDeps,
     hand_clock::HandClock,
     journal::{JournalDeps, Record},
     looks::LookDeps,
@@ -91,7 +92,10 @@ fn generations() -> Generations {
 }
 
 /// The ways to a store of the test's own.
-async fn ports(folder: &Path, agent: &gangline_core::AgentName) -> (Journal, Looks, ChangeNotices) {
+async fn ports(
+    folder: &Path,
+    agent: &gangline_core::AgentName,
+) -> (Journal, Looks, ChangeNotices, Store) {
     let clock = gangline_os::clock::system();
     let options = OpenOptions { path: folder.join("gangline.db"), clock: clock.clone() };
     let store = Store::open(options).await.unwrap();
@@ -116,7 +120,8 @@ async fn ports(folder: &Path, agent: &gangline_core::AgentName) -> (Journal, Loo
         model_outside: None,
         model: None,
     };
-    (journal, Looks::new(LookDeps { agent, epoch, store, clock }), change_notices)
+    let looks = Looks::new(LookDeps { agent, epoch, store: store.clone(), clock });
+    (journal, looks, change_notices, store)
 }
 
 impl Rig {
@@ -141,7 +146,7 @@ impl Rig {
         let view = core.view();
         let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (journal, looks, change_notices) = {
+        let (journal, looks, change_notices, store) = {
             let _entered = runtime.enter();
             runtime.block_on(ports(folder.path(), &nick))
         };
@@ -163,7 +168,8 @@ impl Rig {
             drained: CancellationToken::new(),
             beat: Arc::new(AtomicU64::new(0)),
             hooks: HookSender::new((&config, "native"), None).0,
-            notes: Notes::new("/n".into()),
+            notes: Notes::new(folder.path().into()),
+            checkpoint: Reading::new(CheckpointDeps { agent: nick.clone(), store }),
         };
         let me = Identity {
             agent: nick,

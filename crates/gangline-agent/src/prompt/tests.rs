@@ -1,6 +1,7 @@
 use gangline_core::{
     MessageId, MessageState, Principal, Tier, recovery::SentLine, redact::Redacted,
 };
+use gangline_mcp::table::Tool;
 use gangline_os::clock::UnixMicros;
 use gangline_store::MessageRow;
 
@@ -83,6 +84,46 @@ fn the_system_prompt_is_the_configured_one_or_the_default() {
     assert!(!default.contains('{'), "every place is filled in: {default}");
     agent.system_prompt = Some("be brief".to_owned());
     assert_eq!(system(&agent, Path::new("/s/notes")), "be brief");
+    // A file stands for the default text, with its places.
+    agent.system_prompt_file = Some("/c/ada.md".into());
+    agent.system_prompt = Some("{nick} = {label} in {directory}, {notes}".to_owned());
+    let filled = "spark-ada = spark-ada in /srv/ada, /s/notes";
+    assert_eq!(system(&agent, Path::new("/s/notes")), filled);
+}
+
+/// R1-57, R1-11, R1-30, R1-38: the default system prompt says who the agent is, which tools it has, when
+/// to look at its channels, when to think longer, and when to compact. The tools that it names exist.
+#[test]
+fn the_default_system_prompt_says_when_to_look_think_and_compact() {
+    let agent = AgentConfig::new("spark-ada".parse().unwrap(), "/srv/ada".into());
+    let words: Vec<String> =
+        system(&agent, Path::new("/s/notes")).split_whitespace().map(str::to_owned).collect();
+    let text = words.join(" ");
+    for part in [
+        "You are spark-ada, an agent on an IRC network",
+        "In long work look at them now and then, between two steps.",
+        "Think longer when a task is hard, and go back to normal after it.",
+        "Compact when you go from exploring to doing, when you change your approach, when you are told \
+         that you drift, or when the conversation has become long",
+        "gangline channel compact shorten your context",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let named = text.split('`').skip(1).step_by(2).filter(|word| !word.contains(['[', ' ']));
+    for name in named {
+        assert!(Tool::named(name).is_some(), "there is no tool `{name}`");
+    }
+}
+
+/// C13: the rules that always hold stand at the end, whatever the text is.
+#[test]
+fn pinned_rules_stand_at_the_end_of_the_system_prompt() {
+    let mut agent = AgentConfig::new("spark-ada".parse().unwrap(), "/srv/ada".into());
+    agent.pinned = vec!["never push".to_owned(), "be kind\n".to_owned()];
+    let end = "\n\n[gangline] Rules of your operator that always hold:\n- never push\n- be kind\n";
+    assert!(system(&agent, Path::new("/n")).ends_with(end));
+    agent.system_prompt = Some("be brief".to_owned());
+    assert_eq!(system(&agent, Path::new("/n")), format!("be brief{end}"));
 }
 
 /// R2-15: the default text and one of the configuration get the agent's name and the operator's

@@ -36,6 +36,7 @@ use crate::{
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
     calls::{CALLS_QUEUE, Call as HeldCall},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
+    checkpoint::{CheckpointDeps, Reading},
     control::requests::Requests,
     environment,
     hooks::{Call, HookSender, Hooks, Program},
@@ -236,11 +237,16 @@ impl Parts {
             beat: Arc::clone(&beat),
             hooks: to_hooks,
             notes: Notes::new(read::notes(settings)),
+            checkpoint: Reading::new(CheckpointDeps {
+                agent: settings.agent.nick.clone(),
+                store: shared.store.clone(),
+            }),
         };
         let left = || started.left.as_ref().map(|left| left.session.clone());
         let loop_task = AgentLoop::new(read::identity(settings, started.epoch), core, ports)
             .bare(can.bare)
             .talks(settings.agent.progress == Progress::Talk)
+            .pins(settings.agent.pinned.clone())
             .after(
                 (
                     started.session.clone().or_else(left),

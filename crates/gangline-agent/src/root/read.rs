@@ -98,7 +98,8 @@ pub(super) fn auto_compact(config: &AgentConfig) -> Option<bool> {
 /// nothing is (R2-09, C13).
 fn watermark(config: &AgentConfig, can: Capabilities) -> Option<Watermark> {
     let ours = match config.compaction {
-        Compaction::Harness => can.usage && can.compact,
+        // What cannot shorten its context gets a new session with the checkpoint.
+        Compaction::Harness => can.usage,
         Compaction::Backend | Compaction::Off => false,
     };
     let set = config.compact_watermark;
@@ -109,6 +110,13 @@ fn watermark(config: &AgentConfig, can: Capabilities) -> Option<Watermark> {
         true if set <= 1.0 => Some(Watermark::Part { per_mille: whole((set * 1000.0).ceil()) }),
         true => Some(Watermark::Tokens(whole(set))),
     }
+}
+
+/// Returns when a large context is left behind.
+fn cold_reset(config: &AgentConfig) -> Option<agent::ColdReset> {
+    let ours = config.compaction == Compaction::Harness;
+    let set = config.cold_reset.as_ref().filter(|_| ours)?;
+    Some(agent::ColdReset { tokens: set.tokens, idle: Duration::from_secs(set.idle) })
 }
 
 /// Returns the settings of the answer rule.
@@ -134,6 +142,7 @@ pub(super) fn agent_options(config: &AgentConfig, epoch: Epoch, can: Capabilitie
         },
         turn_output: turn_output(config.turn_timeout_seconds),
         watermark: watermark(config, can),
+        cold_reset: cold_reset(config),
         compacts: config.compaction != Compaction::Off,
         first_words: config.initial_prompt.is_some(),
         when_busy: match config.mention_when_busy {
@@ -233,7 +242,7 @@ mod tests {
         let blind = Capabilities { usage: false, ..can };
         assert_eq!(watermark(&config(ours, 0.75), blind), None);
         let cannot = Capabilities { compact: false, ..can };
-        assert_eq!(watermark(&config(ours, 0.75), cannot), None);
+        assert_eq!(watermark(&config(ours, 0.75), cannot), part(750), "it gets a new session");
         assert_eq!(auto_compact(&config(ours, 0.75)), None);
         assert_eq!(auto_compact(&config(theirs, 0.75)), Some(true));
         assert_eq!(auto_compact(&config(Compaction::Off, 0.75)), Some(false));

@@ -168,13 +168,13 @@ async fn an_exit_is_ours_or_theirs_or_no_fault() {
 async fn a_prompt_that_is_given_again_tells_what_was_done_for_it() {
     let mut fixture = Fixture::new();
     let (mut far, _) = fixture.begins(1, true).await;
-    fixture.session.prompt(prompt(1));
+    fixture.session.prompt(prompt(1), None);
     assert_eq!(far.port.next().await, Some(Command::Prompt(prompt(1))));
     let again = format!("do it{}", texts::GIVEN_AGAIN);
     for (acted_in, text) in [(turn(2), "do it"), (turn(1), again.as_str())] {
         fixture.hears(&far, used_a_tool(acted_in)).await;
         far.port.free();
-        fixture.session.prompt_again();
+        fixture.session.prompt_again(None);
         let Some(Command::Prompt(given)) = far.port.next().await else { panic!("no prompt") };
         assert_eq!((given.turn, given.text.as_str()), (turn(1), text));
         assert_ne!(given.uuid, "u");
@@ -212,7 +212,7 @@ async fn a_backend_whose_queue_is_full_is_of_no_use_for_a_prompt() {
     let failed =
         RuntimeEvent::Compacted { failed: Some("the backend does not take commands".to_owned()) };
     assert!(matches!(&heard, SessionEvent::Runtime { event, .. } if *event == failed), "{heard:?}");
-    fixture.session.prompt(prompt(2));
+    fixture.session.prompt(prompt(2), None);
     let heard = fixture.next().await;
     assert!(matches!(heard, SessionEvent::Unusable { generation: Generation(1) }), "{heard:?}");
 }

@@ -28,9 +28,9 @@ fn a_text_without_a_line_is_told_as_silence() {
 fn an_endless_text_of_a_model_is_cut() {
     let script = format!(
         r#"rules:
-  - when: {{user: 'much'}}
+  - when: {{user: '<alice> @lab-ada much'}}
     reply: [text: "{}"]
-  - when: {{user: 'one word'}}
+  - when: {{user: '<alice> @lab-ada one word'}}
     reply: [text: "{}"]
   - reply: [text: alive]
 "#,

@@ -17,7 +17,7 @@ rules:
     reply: [text: "done", usage: {input_tokens: 122000, output_tokens: 10}]
   - when: {user: 'detailed summary|CONTEXT CHECKPOINT COMPACTION'}
     reply: [text: "<summary>we talked</summary>"]
-  - when: {user: '@lab-ada big'}
+  - when: {user: '<ori> @lab-ada big'}
     reply: [text: "fine: big", usage: {input_tokens: 120000, output_tokens: 10}]
   - reply: [text: "fine: turn ${turn}", usage: {input_tokens: 900, output_tokens: 10}]
 "#;

@@ -1,12 +1,16 @@
-//! The watermark: when the agent writes its notes and its context is shortened (R2-09, C13). Pure.
+//! The watermark: when the agent writes its notes and its context is shortened (R2-09, C13), and when
+//! a large context is left behind because it is cold. Pure.
 //!
 //! A *passage* begins when a turn that completed left the context at the watermark or above, and is
 //! over once a report below it comes. In one passage the notes are asked for once, and a shortening
 //! that fails is tried once more.
 
+use std::time::Duration;
+
 use crate::{
     id::TurnId,
     outcome::{By, Outcome},
+    time::Now,
 };
 
 use super::{
@@ -46,10 +50,23 @@ impl Watermark {
     }
 }
 
+/// When a large context is left behind: after a pause its provider has it in no cache any more, so each
+/// token of it is paid in full again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ColdReset {
+    /// The context holds at least so many tokens.
+    pub tokens: u64,
+    /// No turn has used it for so long.
+    pub idle: Duration,
+}
+
 /// What is known of the context, and what was done about it.
 #[derive(Debug)]
 pub(super) struct Care {
     watermark: Option<Watermark>,
+    cold_reset: Option<ColdReset>,
+    /// When the last turn of this session ended.
+    used_at: Option<Now>,
     /// Whether the last report stood at the watermark or above.
     above: bool,
     /// How many tokens that report told.
@@ -92,15 +109,36 @@ enum AfterTurn {
 }
 
 impl Care {
-    pub(super) fn new(watermark: Option<Watermark>) -> Self {
-        let (above, emptied) = (false, false);
-        Self { watermark, above, tokens: 0, stage: Stage::Waits, in_vain: 0, emptied }
+    pub(super) fn new(watermark: Option<Watermark>, cold_reset: Option<ColdReset>) -> Self {
+        Self {
+            watermark,
+            cold_reset,
+            used_at: None,
+            above: false,
+            tokens: 0,
+            stage: Stage::Waits,
+            in_vain: 0,
+            emptied: false,
+        }
+    }
+
+    /// A turn has ended, in which the context was used.
+    pub(super) fn used(&mut self, now: Now) {
+        self.used_at = Some(now);
+    }
+
+    /// Returns how many tokens the context holds, if it is so large and so long unused that a new one
+    /// is cheaper.
+    fn cold(&self, now: Now) -> Option<u64> {
+        let ColdReset { tokens, idle } = self.cold_reset?;
+        let unused = self.used_at.is_some_and(|at| now.since(at) >= idle);
+        (unused && self.tokens >= tokens).then_some(self.tokens)
     }
 
     /// The conversation holds this many tokens, of this many that fit.
     pub(super) fn holds(&mut self, tokens: u64, window: Option<u64>) {
-        let Some(watermark) = self.watermark else { return };
         self.tokens = tokens;
+        let Some(watermark) = self.watermark else { return };
         self.above = tokens >= watermark.tokens(window);
         if !self.above {
             self.stage = Stage::Waits;
@@ -114,7 +152,13 @@ impl Care {
             self.in_vain += 1;
         }
         self.above = false;
+        self.tokens = 0;
         self.stage = Stage::Waits;
+    }
+
+    /// A generation begins with an empty context.
+    pub(super) fn begins_anew(&mut self) {
+        self.tokens = 0;
     }
 
     /// The context could not be shortened, for a reason that may pass.
@@ -169,6 +213,16 @@ impl Agent {
         let (turn, tokens) = (self.next_turn(), self.care.tokens);
         out.push(Effect::Notice(Notice::WatermarkPassed { turn, tokens }));
         self.open_own(turn, OpenedBy::Notes, generation, out);
+    }
+
+    /// Begins a new session before the next message if the old one is large and cold.
+    pub(super) fn reset_if_cold(&mut self, now: Now, out: &mut Vec<Effect>) {
+        let Phase::Idle { generation } = self.phase else { return };
+        let feeds = self.may_feed() && !self.queue.is_empty();
+        if let Some(tokens) = self.care.cold(now).filter(|_| feeds) {
+            out.push(Effect::Notice(Notice::ColdReset { tokens }));
+            self.renew(generation, out);
+        }
     }
 
     pub(super) fn notes_are_due(&self) -> bool {

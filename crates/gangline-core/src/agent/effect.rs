@@ -16,6 +16,9 @@ pub enum StartWith {
     Fresh,
     /// A new session, as somebody asked for.
     Cleared,
+    /// A new session in the place of one that is full or cold: its first prompt carries the checkpoint
+    /// (C13).
+    Renewed,
     /// The last session, if there is one.
     Resume,
 }
@@ -62,6 +65,11 @@ pub enum Notice {
         turn: TurnId,
         /// How it ended.
         outcome: Outcome,
+    },
+    /// The context is large and nobody used it for a while: a new session begins instead of it.
+    ColdReset {
+        /// How many tokens the context holds.
+        tokens: u64,
     },
     /// The context is above the watermark after every shortening: none is asked for any more.
     ShortenedInVain {

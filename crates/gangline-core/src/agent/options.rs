@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{answer::Rules, id::Epoch};
 
-use super::Watermark;
+use super::{ColdReset, Watermark};
 
 /// When the runtime is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -77,6 +77,8 @@ pub struct AgentOptions {
     /// How full the context may become before the agent is asked for its notes, after which it is
     /// shortened (R2-09). None: it is not.
     pub watermark: Option<Watermark>,
+    /// When a new session is cheaper than going on with the old one. None: never.
+    pub cold_reset: Option<ColdReset>,
     /// Whether a conversation that no longer fits its model is made shorter, and its prompt given
     /// once more (R2-08, C13).
     pub compacts: bool,
@@ -108,6 +110,7 @@ impl Default for AgentOptions {
             short_generation: Duration::from_secs(60),
             max_failed_resumes: 2,
             watermark: None,
+            cold_reset: None,
             compacts: true,
             first_words: false,
             rate_limit_pause: Duration::from_secs(30),

@@ -43,27 +43,29 @@ enum Wanted {
 #[derive(Debug)]
 pub(super) struct Session {
     can: Abilities,
+    /// The generation has told what it can do.
+    told: bool,
     size: Size,
     /// To be done once no turn is open.
     wanted: Option<Wanted>,
     model: Option<ChosenModel>,
-    /// The conversation fits no more, whatever is done: the next generation begins an empty one.
-    hopeless: bool,
+    /// The conversation is given up: the next generation begins an empty one with the checkpoint.
+    given_up: bool,
 }
 
 impl Session {
     pub(super) fn new() -> Self {
         let can = Abilities::default();
-        Self { can, size: Size::Fits, wanted: None, model: None, hopeless: false }
+        Self { can, told: false, size: Size::Fits, wanted: None, model: None, given_up: false }
     }
 
     /// A generation begins; returns with which session, if another one than is wanted anyway. It
     /// learns its model at its start.
     pub(super) fn begins(&mut self, with: StartWith) -> StartWith {
-        let with = match (self.wanted, self.hopeless) {
+        let with = match (self.wanted, self.given_up) {
             // A new session that was promised begins, whatever ended the old one's backend.
             (Some(Wanted::Clear), _) => StartWith::Cleared,
-            (Some(Wanted::Compact | Wanted::Room) | None, true) => StartWith::Fresh,
+            (Some(Wanted::Compact | Wanted::Room) | None, true) => StartWith::Renewed,
             (Some(Wanted::Compact | Wanted::Room) | None, false) => with,
         };
         let resumes = with == StartWith::Resume;
@@ -108,7 +110,7 @@ impl Agent {
         out: &mut Vec<Effect>,
     ) {
         match self.running() == Some(generation) {
-            true => self.session.can = abilities,
+            true => (self.session.can, self.session.told) = (abilities, true),
             false => out.push(Effect::Notice(Notice::LateGeneration { generation })),
         }
     }
@@ -128,6 +130,10 @@ impl Agent {
             }
         }
         match self.session.wanted.take() {
+            // Where nothing can make it shorter, an empty one with the checkpoint does as well.
+            Some(Wanted::Room) if self.session.told && !self.session.can.compact => {
+                self.renew(generation, out);
+            }
             Some(Wanted::Compact | Wanted::Room) => out.push(Effect::Compact { generation }),
             Some(Wanted::Clear) => {
                 out.push(Effect::Clear { generation });
@@ -139,6 +145,13 @@ impl Agent {
             }
             None => {}
         }
+    }
+
+    /// Begins a new session in the place of this one.
+    pub(super) fn renew(&mut self, generation: Generation, out: &mut Vec<Effect>) {
+        self.session.given_up = true;
+        self.care.shortened();
+        self.restart(generation, out);
     }
 
     /// Ends the backend, which did nothing wrong; the next generation begins at once.
@@ -249,8 +262,7 @@ impl Agent {
     /// The session no longer fits its model, and nothing but an empty one will.
     fn give_up_session(&mut self, now: Now, generation: Generation, out: &mut Vec<Effect>) {
         let (_, worked) = self.proven;
-        self.session.hopeless = true;
-        self.restart(generation, out);
+        self.renew(generation, out);
         if !worked {
             // Its first words alone may be too long: it is not begun anew in a hot loop.
             self.start_after = Some(now.plus(self.options.restart_delay));

@@ -1,6 +1,10 @@
 //! Which rules allow a question, and how they are shown.
 
-use super::*;
+use super::{
+    replay::{Change, Was, change},
+    suggest::{Call, danger, suggest},
+    *,
+};
 
 fn command(text: &str) -> Form {
     Form::Command(text.split(' ').map(str::to_owned).collect())
@@ -69,4 +73,95 @@ fn a_rule_is_shown_so_that_words_can_be_told_apart() {
     assert_eq!(offer(&[command("a"), command("b")]).describe(), "Bash `a`, Bash `b` in /w");
     let unclear = Offer { subject: Subject::Unclear("it expands".to_owned()), ..offer(&[]) };
     assert_eq!(unclear.describe(), "no rule: it expands");
+}
+
+/// What another set of rules decides otherwise; what stays is no change.
+#[test]
+fn other_rules_change_what_was_asked_and_what_was_not() {
+    let rules = [rule(1, command("npm test"))];
+    let (covered, other) = (offer(&[command("npm test")]), offer(&[command("ls")]));
+    for was in [Was::Allowed, Was::Denied, Was::Undecided] {
+        assert_eq!(change(was, &covered, &rules), Some(Change::Runs(vec![1])), "{was:?}");
+        assert_eq!(change(was, &other, &rules), None, "{was:?}");
+    }
+    assert_eq!(change(Was::Ruled, &covered, &rules), None);
+    assert_eq!(change(Was::Ruled, &other, &rules), Some(Change::Asks));
+}
+
+#[test]
+fn what_is_dangerous_is_never_suggested() {
+    for text in [
+        "rm x",
+        "sudo ls",
+        "git push",
+        "git -C x push",
+        "git",
+        "cargo publish",
+        "cargo install x",
+        "python3.12 x.py",
+        "./run.sh",
+        "/bin/ls",
+        "curl x",
+        "cd /etc && ls",
+        "cat /etc/passwd",
+        "cat ../x",
+        "cat .env",
+        "grep --file=/etc/shadow x",
+        "npm run x --force",
+        "npm install",
+        "pytest -f",
+        "gangline policy remove 1",
+        "sh -x",
+    ] {
+        assert!(danger("/w", &command(text)).is_some(), "{text}");
+    }
+    for text in [
+        "npm test",
+        "cargo test --workspace",
+        "git status",
+        "ls",
+        "ls src",
+        "cat /w/a.txt",
+        "cd web && npm test",
+        "make check",
+        "pytest -q",
+    ] {
+        assert_eq!(danger("/w", &command(text)), None, "{text}");
+    }
+    for (path, safe) in [("/w/a.rs", true), ("/w/.git/hooks/x", false), ("/etc/x", false)] {
+        assert_eq!(danger("/w", &Form::File(path.to_owned())).is_none(), safe, "{path}");
+    }
+    assert!(danger("/w", &Form::Arguments("{}".to_owned())).is_some());
+}
+
+/// A rule is suggested for what people allowed often enough and never refused, each part of a list
+/// on its own, and for nothing that has a rule.
+#[test]
+fn what_was_often_allowed_and_never_refused_is_suggested() {
+    let both = offer(&[command("npm test"), command("ls")]);
+    let (test, check) = (offer(&[command("npm test")]), offer(&[command("make check")]));
+    let (deletes, status) = (offer(&[command("rm x")]), offer(&[command("git status")]));
+    let call = |agent, offer, was| Call { agent, offer, was };
+    let mut calls = vec![
+        call(1, &both, Was::Allowed),
+        call(1, &test, Was::Allowed),
+        call(1, &test, Was::Undecided),
+        call(2, &test, Was::Allowed),
+        call(1, &check, Was::Allowed),
+        call(1, &check, Was::Allowed),
+        call(1, &check, Was::Denied),
+        call(1, &deletes, Was::Allowed),
+        call(1, &deletes, Was::Allowed),
+        call(1, &status, Was::Allowed),
+        call(1, &status, Was::Allowed),
+    ];
+    let found = |calls: &[Call<'_, i32>], least| {
+        let rules = [(1, rule(1, command("git status")))];
+        let all = suggest(calls, &rules, least);
+        all.iter().map(|it| (it.agent, it.form.clone(), it.allowed)).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&calls, 2), [(1, command("npm test"), 2)]);
+    calls.push(call(1, &both, Was::Allowed));
+    let expect = [(1, command("npm test"), 3), (1, command("ls"), 2)];
+    assert_eq!(found(&calls, 2), expect);
 }

@@ -246,7 +246,8 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
 /// Returns whether the program may shorten its context by itself, also in mid-turn.
 fn auto_compact(options: &StartOptions) -> bool {
     let said = options.extra.get("auto_compact").and_then(Value::as_bool);
-    said.unwrap_or(options.mode != Mode::PerTurn)
+    // Whoever types into a terminal sees no count of tokens, and shortens nothing.
+    said.unwrap_or(options.mode == Mode::Tmux)
 }
 
 fn background_tasks(options: &StartOptions) -> bool {
@@ -338,6 +339,7 @@ fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String>
 fn settings(options: &StartOptions) -> Value {
     let mut settings = match options.mode {
         Mode::PerTurn => per_turn::settings(options),
+        Mode::Resident if !auto_compact(options) => json!({ "autoCompactEnabled": false }),
         Mode::Resident | Mode::Tmux => json!({}),
     };
     let bounds = options.resolved_bounds();

@@ -6,6 +6,7 @@ use gangline_core::{
     redact::Redacted,
     rule::{Offer, Rule, Subject},
 };
+use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
 use super::{
@@ -311,6 +312,27 @@ pub(crate) fn list(
     let mut found = sql::all(c, sql, with, rows::approval)?;
     found.reverse();
     Ok(found)
+}
+
+pub(crate) fn asked_since(
+    c: &Connection,
+    agent: Option<&AgentName>,
+    since: UnixMicros,
+    before: Option<ApprovalNumber>,
+) -> Result<Vec<(ApprovalRow, Option<Offer>)>, Fault> {
+    let sql = match agent {
+        Some(_) => approval_sql!(
+            "WHERE agent = ?1 AND opened_at >= ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4"
+        ),
+        None => approval_sql!(
+            "WHERE ?1 IS NULL AND opened_at >= ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4"
+        ),
+    };
+    let before = before.map_or(i64::MAX, |number| number.0);
+    let with = params![agent.map(AgentName::folded), since.0, before, page(0)];
+    let found: Vec<ApprovalRow> = sql::all(c, sql, with, rows::approval)?;
+    let with_offer = |row: ApprovalRow| Ok((row.clone(), rules::offer(c, row.number)?));
+    found.into_iter().map(with_offer).collect()
 }
 
 pub(crate) fn undelivered(

@@ -1,13 +1,14 @@
 //! Rules: made by a decision, listed, removed.
 
 use gangline_core::{AgentName, ApprovalNumber, rule::Offer};
+use gangline_os::clock::UnixMicros;
 
 use super::Store;
 use crate::{
     error::{DecideError, StoreError},
     op,
     sqlite::{Writer, approvals, rules},
-    types::{Always, RuleRow, Ruling},
+    types::{Always, ApprovalRow, RuleRow, Ruling},
 };
 
 impl Store {
@@ -31,6 +32,22 @@ impl Store {
     /// [`StoreError`] if the database cannot be read.
     pub async fn offer(&self, number: ApprovalNumber) -> Result<Option<Offer>, StoreError> {
         self.sqlite.read("read what an approval offers", move |c| rules::offer(c, number)).await
+    }
+
+    /// Returns the approvals that were asked since a time, the newest first, with what each offered to
+    /// make a rule of; at most [`crate::PAGE_MAX`], and only those before this number if one is given.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn asked_since(
+        &self,
+        agent: Option<&AgentName>,
+        since: UnixMicros,
+        before: Option<ApprovalNumber>,
+    ) -> Result<Vec<(ApprovalRow, Option<Offer>)>, StoreError> {
+        let agent = agent.cloned();
+        let work = move |c: &_| approvals::asked_since(c, agent.as_ref(), since, before);
+        self.sqlite.read("list approvals", work).await
     }
 
     /// Returns the rules of one agent, or all, by number.

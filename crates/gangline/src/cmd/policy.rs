@@ -1,17 +1,23 @@
-//! `gangline policy`: lists and removes the rules by which tools run without being asked about.
+//! `gangline policy`: the rules by which tools run without being asked about: listed, removed, tried on
+//! recorded calls, suggested.
+
+mod replay;
+mod rule_file;
+
+use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
 use gangline_api::{
     event::{Event, Notice},
     policy::PolicyRule,
 };
-use gangline_core::{Redactor, shown};
+use gangline_core::{Redactor, rule::Form, shown};
 use gangline_os::clock::{self, rfc3339};
 use gangline_store::{NewEvent, RuleRow, Store};
 
 use crate::{caller, cli::Global, failure::Failure, names, output, place, show, store, who::Who};
 
-/// List or remove the rules made by `always`, which let calls run without asking
+/// List, remove, test or suggest the rules which let calls run without asking
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -31,6 +37,31 @@ enum Policy {
         #[arg(required = true, value_parser = rule_number)]
         numbers: Vec<i64>,
     },
+    /// Replay recorded calls against the rules of a file, and show which decisions would change
+    ///
+    /// The file is a JSON list as `policy list --json` and `policy suggest --json` print it. It is
+    /// taken as all the rules there are. Exits with code 1 if a call that a person refused would run.
+    Test {
+        /// The file with the rules
+        #[arg(value_name = "RULEFILE")]
+        file: PathBuf,
+        /// Only this agent's calls
+        agent: Option<Who>,
+        /// How far back: a number with s, m, h, d or w
+        #[arg(long, value_name = "TIME", default_value = "7d", value_parser = span)]
+        since: Duration,
+    },
+    /// Show rules for what people often allowed and never refused; never for dangerous calls
+    Suggest {
+        /// Only this agent's calls
+        agent: Option<Who>,
+        /// How far back: a number with s, m, h, d or w
+        #[arg(long, value_name = "TIME", default_value = "30d", value_parser = span)]
+        since: Duration,
+        /// How often a person must have allowed it
+        #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least)]
+        at_least: usize,
+    },
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
@@ -47,6 +78,14 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
             }
         }
         Policy::Remove { numbers } => remove(global, &store, &numbers).await?,
+        Policy::Test { file, agent, since } => {
+            let agent = agent.map(|who| names::agent(&installation, &who)).transpose()?;
+            return replay::test(global, &store, (&file, agent.as_ref(), since)).await;
+        }
+        Policy::Suggest { agent, since, at_least } => {
+            let agent = agent.map(|who| names::agent(&installation, &who)).transpose()?;
+            replay::suggest_rules(global, &store, (agent.as_ref(), since, at_least)).await?;
+        }
     }
     Ok(0)
 }
@@ -97,7 +136,11 @@ pub(super) async fn record(store: &Store, rules: &[RuleRow], what: &str) -> Resu
 
 /// Returns a rule as every surface shows it.
 pub(super) fn wire(row: &RuleRow) -> PolicyRule {
+    let (command, file, arguments) = parts(&row.rule.form);
     PolicyRule {
+        command,
+        file,
+        arguments,
         number: row.rule.number,
         agent: row.agent.clone(),
         tool: row.rule.tool.clone(),
@@ -108,6 +151,37 @@ pub(super) fn wire(row: &RuleRow) -> PolicyRule {
         made_as: shown::label(&row.made_as),
         made_at: rfc3339(row.made_at),
     }
+}
+
+/// What a rule lets run, in the fields that say it: `command`, `file`, `arguments`.
+type Parts = (Option<Vec<String>>, Option<String>, Option<String>);
+
+fn parts(form: &Form) -> Parts {
+    match form {
+        Form::Command(words) => (Some(words.clone()), None, None),
+        Form::File(path) => (None, Some(path.clone()), None),
+        Form::Arguments(json) => (None, None, Some(json.clone())),
+    }
+}
+
+/// Reads a length of time such as `7d`.
+fn span(text: &str) -> Result<Duration, &'static str> {
+    const WRONG: &str = "give a number with s, m, h, d or w, such as 7d";
+    let (number, unit) = text.split_at(text.trim_end_matches(|c: char| !c.is_ascii_digit()).len());
+    let seconds: u64 = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return Err(WRONG),
+    };
+    let number: u64 = number.parse().map_err(|_| WRONG)?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or(WRONG)
+}
+
+fn at_least(text: &str) -> Result<usize, &'static str> {
+    text.parse().ok().filter(|it| *it > 0).ok_or("give a number from 1")
 }
 
 fn rule_number(text: &str) -> Result<i64, &'static str> {

@@ -43,7 +43,7 @@ fn the_help_lists_every_command() {
       approvals    List open approvals, or show one in full
       approve      Allow what an approval asks for
       deny         Refuse what an approval asks for; the model reads the reason
-      policy       List or remove the rules made by `always`, which let calls run without asking
+      policy       List, remove, test or suggest the rules which let calls run without asking
       questions    List open questions of the agents
       answer       Answer an agent's question
       inbox        List the letters that agents sent to the operator, answer them, or put them away

@@ -51,6 +51,7 @@ mod sdk;
 mod skills;
 mod standin;
 mod state;
+mod system_prompt;
 mod tmux;
 mod together;
 mod token;

@@ -9,32 +9,48 @@ use serde_json::Value;
 use crate::claude::Rig;
 
 /// `big` leaves much in the context. The notes are written where the prompt says.
-const SCRIPT: &str = r#"
+const SCRIPT: &str = r###"
 rules:
   - when: {user: 'notes in (\S+) up to date'}
     reply:
-      - tool_use: {name: Write, input: {file_path: "$1/todo.md", content: "plum\n"}}
+      - tool_use:
+          name: Write
+          input: {file_path: "$1/task.md", content: "## Task\nsort plums\n## Constraints\neat none\n"}
       - usage: {input_tokens: 121000, output_tokens: 100}
   - when: {tool: Write}
     reply: [text: "done", usage: {input_tokens: 122000, output_tokens: 10}]
   - when: {user: 'detailed summary|CONTEXT CHECKPOINT COMPACTION'}
     reply: [text: "<summary>we talked</summary>"]
-  - when: {user: '@lab-ada big'}
+  - when: {user: '<ori> @lab-ada big'}
     reply: [text: "fine: big", usage: {input_tokens: 120000, output_tokens: 10}]
   - reply: [text: "fine: turn ${turn}", usage: {input_tokens: 900, output_tokens: 10}]
-"#;
+"###;
 /// Codex writes files by patches.
-const PATCH: &str = r#"tool_use: {name: apply_patch, input: "*** Begin Patch\n*** Add File: $1/todo.md\n+plum\n*** End Patch"}"#;
+const PATCH: &str = r#"tool_use:
+          name: apply_patch
+          input: "*** Begin Patch\n*** Add File: $1/task.md\n+## Task\n+sort plums\n+## Constraints\n+eat none\n*** End Patch""#;
+/// OpenCode asks for a title.
+const TITLE: &str =
+    "rules:\n  - when: {system: 'title generator'}\n    reply: [text: \"a title\"]\n";
 
 fn rig(backend: &str, script: &str, each: &str) -> Rig {
     let rig = Rig::new(&["lab-ada"], Some(script), each);
     let mut yaml = fs::read_to_string(&rig.config).unwrap();
     yaml = yaml.replace("agent: claude", &format!("agent: {backend}"));
-    if backend == "codex" {
-        let (claude, codex) = (programs::claude(), programs::codex());
-        yaml = yaml.replace(&claude.display().to_string(), &codex.display().to_string());
+    let other = match backend {
+        "codex" => Some((programs::codex(), "gpt-5.5")),
+        "opencode" => Some((programs::opencode(), "lab/first")),
+        _ => None,
+    };
+    if let Some((program, model)) = other {
+        let claude = programs::claude().display().to_string();
+        yaml = yaml.replace(&claude, &program.display().to_string());
+        let nowhere = "http://127.0.0.1:9";
         let lines = yaml.lines().map(|line| match line.contains("base_url") {
-            true => format!("{line}/v1\n    model: gpt-5.5\n"),
+            true => format!(
+                "{line}/v1\n    model: {model}\n    env: {{HTTPS_PROXY: \"{nowhere}\", HTTP_PROXY: \
+                 \"{nowhere}\", NO_PROXY: \"127.0.0.1\"}}\n"
+            ),
             false => format!("{line}\n"),
         });
         yaml = lines.collect();
@@ -53,24 +69,36 @@ fn notices(rig: &Rig) -> Vec<String> {
     rig.query(
         "SELECT json_extract(payload, '$.code') FROM events WHERE kind = 'notice' AND \
          json_extract(payload, '$.code') IN ('watermark', 'notes_failed', 'compacting', \
-         'compacted', 'shortened_in_vain') ORDER BY seq",
+         'compacted', 'checkpoint', 'checkpoint_incomplete', 'shortened_in_vain') ORDER BY seq",
     )
 }
 
+/// What the prompt after a shortening carries.
+const FORM: [&str; 2] = ["> sort plums", "> eat none"];
+const CARRIED: [&str; 5] = [
+    "[gangline] your conversation was shortened",
+    "- never push to main",
+    "> sort plums",
+    "> eat none",
+    "> ori in #general: @lab-ada big",
+];
+
 /// R2-09, R2-12, C13, C32: past the watermark the agent is asked for its notes in a turn of its
 /// own, in which it writes into its folder unasked; then the context is shortened; then what waited
-/// is answered. It happens once, and nobody in the room hears of it.
+/// is answered, with the checkpoint in the prompt. It happens once, and nobody in the room hears of it.
 fn the_context_is_cared_for(backend: &str, each: &str) {
+    let (begin, end) = (SCRIPT.find("tool_use:").unwrap(), SCRIPT.find("\n      - usage").unwrap());
+    let tool = &SCRIPT[begin..end];
     let script = match backend {
-        "codex" => SCRIPT
-            .replace(
-                r#"tool_use: {name: Write, input: {file_path: "$1/todo.md", content: "plum\n"}}"#,
-                PATCH,
-            )
-            .replace("tool: Write", "tool: apply_patch"),
+        "codex" => SCRIPT.replace(tool, PATCH).replace("tool: Write", "tool: apply_patch"),
+        "opencode" => SCRIPT
+            .replace(tool, "text: \"done\"")
+            // It shortens by itself a little below its window.
+            .replace("input_tokens: 12", "input_tokens: 6")
+            .replace("rules:\n", TITLE),
         _ => SCRIPT.to_owned(),
     };
-    let rig = rig(backend, &script, each);
+    let rig = rig(backend, &script, &format!("{each}\npinned: [never push to main]"));
     let hub = rig.up();
     let mut ori = rig.member("ori");
     ori.say("#general", "@lab-ada one");
@@ -84,18 +112,32 @@ fn the_context_is_cared_for(backend: &str, each: &str) {
     rig.model_goes_on();
     ori.hears("lab-ada", "#general", "fine: big");
     ori.hears("lab-ada", "#general", "fine: turn");
-    assert_eq!(notices(&rig), ["watermark", "compacting", "compacted"]);
-    let notes = rig.world.state().join("agents/lab-ada/notes/todo.md");
-    assert_eq!(fs::read_to_string(&notes).unwrap(), "plum\n");
+    // How OpenCode asks about a file outside of its folder is refused in this turn: it has no form here.
+    let has_form = backend != "opencode";
+    let mut expect = vec!["watermark", "compacting", "compacted", "checkpoint"];
+    if !has_form {
+        expect.insert(1, "checkpoint_incomplete");
+    }
+    assert_eq!(notices(&rig), expect);
+    let notes = rig.world.state().join("agents/lab-ada/notes");
+    if has_form {
+        let form = fs::read_to_string(notes.join("task.md")).unwrap();
+        assert_eq!(form, "## Task\nsort plums\n## Constraints\neat none\n");
+    }
+    let record = fs::read_to_string(notes.join("checkpoint.md")).unwrap();
+    assert!(record.contains("> ori in #general: @lab-ada big"), "{record}");
     assert_eq!(rig.query("SELECT DISTINCT outcome FROM turns"), ["completed"]);
     assert_eq!(rig.query("SELECT count(*) FROM turns"), ["4"], "one of them for the notes");
     assert_eq!(rig.query("SELECT count(*) FROM approvals"), ["0"], "nobody is asked");
     let last = requests(&rig).into_iter().rfind(|text| text.contains("and after")).unwrap();
     assert!(!last.contains("fine: big"), "the conversation was shortened");
+    for part in CARRIED.into_iter().filter(|part| has_form || !FORM.contains(part)) {
+        assert!(last.contains(part), "{part} in {last}");
+    }
 
     ori.say("#general", "@lab-ada two");
     ori.hears("lab-ada", "#general", "fine: turn");
-    assert_eq!(notices(&rig).len(), 3, "once");
+    assert_eq!(notices(&rig), expect, "once");
     let heard = ori.history("#general");
     let said: Vec<_> = heard
         .iter()
@@ -120,4 +162,50 @@ fn a_claude_per_turn_is_asked_for_its_notes_before_it_is_shortened() {
 #[test]
 fn a_codex_is_asked_for_its_notes_before_it_is_shortened() {
     the_context_is_cared_for("codex", "compact_watermark: 100000");
+}
+
+#[test]
+fn an_opencode_is_asked_for_its_notes_before_it_is_shortened() {
+    the_context_is_cared_for("opencode", "compact_watermark: 5000");
+}
+
+/// R2-07, R2-08, C13: a prompt that does not fit is given once more, in a shorter context and with the
+/// pinned rules, by each program.
+fn what_does_not_fit_is_given_again(backend: &str, each: &str) {
+    let overflow =
+        "  - when: {user: '<ori> @lab-ada too long'}\n    times: 1\n    reply: [overflow]\n";
+    let script = SCRIPT.replace("rules:\n", &format!("rules:\n{overflow}"));
+    let script = match backend {
+        "opencode" => script.replace("rules:\n", TITLE),
+        _ => script,
+    };
+    let rig = rig(
+        backend,
+        &script,
+        &format!("{each}\ncompact_watermark: 0\npinned: [never push to main]"),
+    );
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    for word in ["one", "two", "too long"] {
+        ori.say("#general", &format!("@lab-ada {word}"));
+        ori.hears("lab-ada", "#general", "fine: turn");
+    }
+    assert_eq!(rig.query("SELECT DISTINCT state || ' ' || attempt FROM messages"), ["answered 1"]);
+    let last = requests(&rig).pop().unwrap();
+    assert!(last.contains("- never push to main"), "{last}");
+    ori.say("#general", "@lab-ada after");
+    ori.hears("lab-ada", "#general", "fine: turn");
+    let carried = requests(&rig).into_iter().rfind(|text| text.contains("@lab-ada after")).unwrap();
+    assert!(carried.contains("> ori in #general: @lab-ada t"), "{carried}");
+    rig.put_away(hub);
+}
+
+#[test]
+fn a_resident_claude_shortens_when_a_prompt_does_not_fit() {
+    what_does_not_fit_is_given_again("claude", "process: resident");
+}
+
+#[test]
+fn a_codex_shortens_when_a_prompt_does_not_fit() {
+    what_does_not_fit_is_given_again("codex", "process: resident");
 }

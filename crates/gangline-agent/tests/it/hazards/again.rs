@@ -51,7 +51,9 @@ fn a_prompt_that_is_given_again_stays_in_its_turn() {
     let texts: Vec<&str> = told.iter().map(|it| it.0.as_str()).collect();
     assert_eq!(texts.len(), 3, "{texts:?}");
     assert_eq!(texts[1], "/compact");
-    assert_eq!(texts[0], texts[2]);
+    // The same prompt, and what must not be lost behind it.
+    let more = texts[2].strip_prefix(texts[0]).unwrap();
+    assert!(more.starts_with("\n\n[gangline] your conversation was shortened"), "{more}");
     // A backend may remember the ids of prompts that it had.
     assert_ne!(told[0].1, told[2].1);
     let failed = "SELECT count(*) FROM events WHERE payload LIKE '%context_overflow%'";
@@ -138,7 +140,8 @@ fn a_persons_compact_is_met_by_the_shortening_that_is_under_way() {
     let told = told(&rig);
     let texts: Vec<&str> = told.iter().map(|it| it.0.as_str()).collect();
     assert_eq!(texts.len(), 4, "{texts:?}");
-    assert_eq!((texts[1], texts[2]), ("/compact", texts[0]));
+    assert_eq!(texts[1], "/compact");
+    assert!(texts[2].starts_with(texts[0]), "{texts:?}");
     assert!(texts[3].contains("and now"), "{texts:?}");
     assert_eq!(rig.query(OUTCOMES), ["completed", "completed"]);
     assert_eq!(rig.query(STATES), ["answered 1", "answered 1"]);

@@ -329,3 +329,46 @@ fn an_emptied_context_needs_no_notes() {
     story.is(Input::Change(ContextChange::Clear), "");
     ends(&mut story, 1, 900, "end t1.1 completed m1=answered `done`; clear");
 }
+
+/// C13: a backend that cannot shorten its context gets a new session after the notes, which carries the
+/// checkpoint; what waits is fed to it.
+#[test]
+fn where_nothing_can_shorten_the_context_a_new_session_begins_after_the_notes() {
+    let mut story = story();
+    let abilities = Abilities::default();
+    story.runtime(RuntimeInput::Can { generation: Generation(1), abilities }, "");
+    story.is(Input::Message(queued(2)), "");
+    let expect = format!("end t1.1 completed m1=answered `done`; {}; take t1.2", passed(2, 750));
+    ends(&mut story, 1, 750, &expect);
+    story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+    story.finish(2, Finish::Completed, "end t1.2 completed; restart 1; start 2 Renewed");
+    story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.3 m2");
+}
+
+/// A story whose context is left behind from 500 tokens on, 300 s after it was used last.
+fn cold(tokens: u64) -> Story {
+    let cold_reset = Some(ColdReset { tokens: 500, idle: Duration::from_secs(300) });
+    let mut story = Story::working_with(AgentOptions { cold_reset, ..AgentOptions::default() });
+    ends(&mut story, 1, tokens, "end t1.1 completed m1=answered `done`");
+    story
+}
+
+/// C13: a large context that was not used for a while is left behind when a message comes, and a small
+/// one or a warm one is not.
+#[test]
+fn a_large_and_cold_context_is_left_behind_for_the_next_message() {
+    let mut story = cold(500);
+    let mut warm = cold(500);
+    let mut small = cold(499);
+    let reset = format!("({:?})", Notice::ColdReset { tokens: 500 });
+    let expect = format!("{reset}; restart 1; start 2 Renewed");
+    story.after(300).is(Input::Tick, "");
+    story.is(Input::Message(queued(2)), &expect);
+    story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.2 m2");
+    warm.after(299).is(Input::Message(queued(2)), "take t1.2 m2");
+    small.after(300).is(Input::Message(queued(2)), "take t1.2 m2");
+    // Off by default.
+    let mut off = Story::working();
+    ends(&mut off, 1, 1_000_000, "end t1.1 completed m1=answered `done`");
+    off.after(10_000).is(Input::Message(queued(2)), "take t1.2 m2");
+}

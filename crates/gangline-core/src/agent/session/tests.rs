@@ -61,10 +61,10 @@ fn a_session_that_cannot_be_compacted_is_given_up() {
     let mut story = able();
     story.finish(1, Finish::Overflow, "compact");
     story.compacts(false, fails);
-    story.is(Input::Message(queued(2)), "start 2 Fresh");
+    story.is(Input::Message(queued(2)), "start 2 Renewed");
     let mut story = working(Abilities::default(), AgentOptions::default());
     story.finish(1, Finish::Overflow, fails);
-    story.is(Input::Message(queued(2)), "start 2 Fresh");
+    story.is(Input::Message(queued(2)), "start 2 Renewed");
     // Nor when the compaction after the turn fails.
     let mut story = able();
     story.finish(1, Finish::Overflow, "compact");
@@ -164,7 +164,7 @@ fn first_words_that_do_not_fit_are_not_told_in_a_hot_loop() {
     story.runtime(RuntimeInput::Ready { generation: FIRST }, "take t1.1");
     story.is(Input::Taken { turn: turn(1) }, "prime t1.1");
     story.finish(1, Finish::Overflow, "end t1.1 failed:context_overflow; restart 1");
-    story.after(5).is(Input::Tick, "start 2 Fresh");
+    story.after(5).is(Input::Tick, "start 2 Renewed");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_persons_request_is_met_by_an_empty_session_when_the_compaction_fails() {
     story.finish(1, Finish::Overflow, "compact");
     story.is(Input::Change(ContextChange::Compact), "");
     story.compacts(false, "end t1.1 failed:context_overflow m1=failed; restart 1");
-    story.is(Input::Message(queued(2)), "start 2 Fresh");
+    story.is(Input::Message(queued(2)), "start 2 Renewed");
     story.runtime(RuntimeInput::Can { generation: Generation(2), abilities: ALL }, "");
     story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.2 m2");
 }

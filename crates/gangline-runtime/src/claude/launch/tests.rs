@@ -67,7 +67,7 @@ fn the_environment_is_the_given_one_with_our_defaults() {
     assert_eq!(get("CLAUDE_CODE_TMPDIR"), Some("/home/ada/tmp"));
     assert_eq!(get("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"), Some("1"));
     assert_eq!(get("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS"), Some("1"));
-    assert_eq!(env.len(), 5 - 2 + DEFAULTS.len() - 1 + 2, "{env:?}");
+    assert_eq!(env.len(), 5 - 2 + DEFAULTS.len() - 1 + 3, "{env:?}");
 
     options.account_dir = Some("/accounts/2".into());
     options.base_url = Some("http://127.0.0.1:9".to_owned());
@@ -96,7 +96,8 @@ fn the_arguments_say_what_the_options_say() {
     let expected = format!(
         "--print --verbose --input-format stream-json --output-format stream-json \
          --permission-prompt-tool stdio --permission-mode default --session-id the-session \
-         --disallowedTools {NEVER_BY_ITSELF}"
+         --settings {} --disallowedTools {NEVER_BY_ITSELF}",
+        folder.path().join("claude-settings.json").display()
     );
     assert_eq!(args, expected);
 
@@ -162,7 +163,7 @@ fn a_session_is_new_or_goes_on() {
     assert_eq!(session(&options, &login), (one, GoesOn::Yes));
 }
 
-/// R2-03, R2-15, R2-42, R2-34, C38: the flags of a process for one turn, in each mode of permissions.
+/// R2-03, R2-07, R2-15, R2-42, R2-34, C38: the flags of a process for one turn, in each mode of permissions.
 #[test]
 fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,10 +177,13 @@ fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
     assert!(!environment(&other).contains_key("DISABLE_AUTO_COMPACT"), "C13");
     assert!(per_turn::settings(&other)["autoCompactEnabled"] == json!(true));
     other.mode = Mode::Resident;
+    assert!(!environment(&other).contains_key("DISABLE_AUTO_COMPACT"), "C13");
+    assert_eq!(settings(&other)["autoCompactEnabled"], json!(null));
     other.extra.clear();
+    assert_eq!(environment(&other)["DISABLE_AUTO_COMPACT"], "1", "R2-07");
+    assert_eq!(settings(&other)["autoCompactEnabled"], json!(false), "R2-07");
+    other.mode = Mode::Tmux;
     assert!(!environment(&other).contains_key("DISABLE_AUTO_COMPACT"));
-    other.extra.insert("auto_compact".to_owned(), false.into());
-    assert_eq!(environment(&other)["DISABLE_AUTO_COMPACT"], "1", "C13");
     assert_eq!(environment(&options)["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"], "1");
     let check = |options: &StartOptions, expect: &[&str], not: &[&str]| {
         let line = format!("{} ", words(options, GoesOn::Yes).join(" "));

@@ -11,6 +11,9 @@ use crate::view::tests::at;
 fn each_rule_is_shown_whole() {
     let long = format!("Bash `{}` in /w", "x".repeat(300));
     let rule = |number, allows: &str| PolicyRule {
+        command: None,
+        file: None,
+        arguments: None,
         number,
         agent: "oak-ada".parse().unwrap(),
         tool: "Bash".to_owned(),

@@ -70,3 +70,51 @@ fn what_was_allowed_for_good_is_not_asked_again() {
     boss.hears(GUIDE, "#general", once);
     assert_eq!(demo.run(&["policy", "list", "--json"]).json().as_array().unwrap().len(), 1);
 }
+
+/// Rules are tried on recorded calls before anybody makes them, and suggested from what was often allowed
+/// and never refused. Rules that would run what a person refused are told, with exit code 1.
+#[test]
+fn rules_are_tested_on_recorded_calls_and_suggested_from_them() {
+    let demo = Demo::start();
+    let mut boss = demo.owner("boss");
+    let answered = "SELECT count(*) FROM messages WHERE state = 'answered'";
+    let calls =
+        [("echo plum", "yes"), ("echo plum", "yes"), ("echo fig", "no"), ("echo plum", "yes")];
+    for (number, (command, word)) in (1..).zip(calls) {
+        assert_eq!(asks(&mut boss, command), number);
+        boss.say("#general", &format!("@demo-guide {word} {number}"));
+        demo.sees(answered, &[&number.to_string()]);
+    }
+    let suggested = demo.run(&["policy", "suggest", "--json"]).json();
+    let rules = suggested.as_array().unwrap();
+    assert_eq!(rules.len(), 1, "{suggested:#}");
+    assert_eq!(rules[0]["command"], serde_json::json!(["echo", "plum"]));
+    assert_eq!(rules[0]["allowed"], 3);
+    let none = demo.run(&["policy", "suggest", "guide", "--at-least", "4"]).ok();
+    assert!(none.contains("no rule is worth making"), "{none}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rules.json");
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, suggested.to_string()).unwrap();
+    let tested = demo.run(&["policy", "test", path]).ok();
+    assert!(tested.contains("runs unasked, by rule 1"), "{tested}");
+    let counts = "4 recorded calls: 3 would run unasked, 0 would be asked about again, 1 stay";
+    assert!(tested.contains(counts), "{tested}");
+    let directory = rules[0]["directory"].as_str().unwrap();
+    let fig = serde_json::json!([{"tool": "Bash", "directory": directory, "command": "echo fig"}]);
+    std::fs::write(&file, fig.to_string()).unwrap();
+    let tested = demo.run(&["policy", "test", path, "--since", "1h"]);
+    assert_eq!(tested.code, 1, "{}", tested.stdout);
+    assert!(tested.stdout.contains("REFUSED"), "{}", tested.stdout);
+    let json = demo.run(&["policy", "test", path, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let change = &json["changes"][0];
+    assert_eq!((&change["was"], &change["would"]), (&"denied".into(), &"run".into()), "{json:#}");
+    assert_eq!(change["approval"], 3);
+    assert_eq!(
+        demo.run(&["policy", "list", "--json"]).json(),
+        serde_json::json!([]),
+        "none was made"
+    );
+}
