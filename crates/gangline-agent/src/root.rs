@@ -251,7 +251,7 @@ async fn empty_tmp(settings: &Settings, began: UnixMicros) -> Option<String> {
     let (tell, told) = oneshot::channel();
     tasks.spawn_blocking("tmp", move || {
         let emptied = fsio::empty_dir(&folder, began);
-        let _ = tell.send(emptied.err().map(|error| control::requests::whole(&error)));
+        let _ = tell.send(emptied.err().map(|error| texts::whole(&error)));
     });
     told.await.ok().flatten()
 }

@@ -366,5 +366,16 @@ pub(crate) fn span(time: Duration) -> String {
     }
 }
 
+/// Returns an error with its causes.
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(below) = cause {
+        text.push_str(&format!(": {below}"));
+        cause = below.source();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests;

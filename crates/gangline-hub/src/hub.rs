@@ -201,9 +201,7 @@ pub async fn run(
         Some(address) => Some(open_ircd(&options, address, &owner).await?),
         None => None,
     };
-    let irc =
-        ircd.as_ref().map_or(options.irc_elsewhere.clone(), |ircd| ircd.address().to_string());
-    let listening = Listening { irc, owner, http: None };
+    let listening = Listening { irc: irc_address(&options, ircd.as_ref()), owner, http: None };
     let Plan { kept, accounts, access } = match plan(&listening) {
         Err(refused) if changes::undo_refused(&store, &paths, &refused).await => plan(&listening)?,
         planned => planned?,
@@ -247,6 +245,11 @@ pub async fn run(
     }
     info!(why, "hub ended");
     ended
+}
+
+/// Returns where the chat is: our own server, or the one that was named.
+fn irc_address(options: &HubOptions, ircd: Option<&Ircd>) -> String {
+    ircd.map_or_else(|| options.irc_elsewhere.clone(), |ircd| ircd.address().to_string())
 }
 
 /// Runs the chat server, and logs why it ended.

@@ -6,7 +6,7 @@ use gangline_api::ipc::{ModelChoice, ModelData, SetDirectoryData};
 use gangline_core::agent::{ContextChange, PhaseName};
 use gangline_os::change_notice;
 
-use super::requests::{Reply, Requests, shown, whole};
+use super::requests::{Reply, Requests, shown};
 use crate::{
     bus::{Incoming, Word},
     model,
@@ -79,14 +79,14 @@ impl Requests {
     /// The row first: an order that was confirmed outlives the daemon.
     pub(super) async fn pause(&self) -> Result<Reply, String> {
         let kept = self.speaker.store.pause(&self.me.agent).await;
-        kept.map_err(|error| whole(&error))?;
+        kept.map_err(|error| texts::whole(&error))?;
         self.notify(Incoming::Operator(Word::Pause))?;
         Reply::nothing()
     }
 
     pub(super) async fn resume(&self) -> Result<Reply, String> {
         let kept = self.speaker.store.resume(&self.me.agent).await;
-        kept.map_err(|error| whole(&error))?;
+        kept.map_err(|error| texts::whole(&error))?;
         self.notify(Incoming::Operator(Word::Resume))?;
         Reply::nothing()
     }

@@ -342,17 +342,6 @@ fn wanted(limit: u32, lines: Lines, own: bool) -> Wanted {
     Wanted { limit: limit as usize, order, by }
 }
 
-/// Returns an error with its causes.
-pub(crate) fn whole(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(below) = cause {
-        text.push_str(&format!(": {below}"));
-        cause = below.source();
-    }
-    text
-}
-
 /// Returns a path as people see it.
 pub(super) fn shown(path: &Path) -> String {
     path.display().to_string()

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{
     mentions,
-    requests::{Draft, Reply, Requests, Then, whole},
+    requests::{Draft, Reply, Requests, Then},
 };
 use crate::{
     asking::{Asking, Goes},
@@ -79,7 +79,8 @@ impl Requests {
         let warnings = self.unknown_mentions(draft.to, draft.text).await;
         let row = loop {
             committed.mark_unchanged();
-            let row = self.speaker.store.question(number).await.map_err(|error| whole(&error))?;
+            let row =
+                self.speaker.store.question(number).await.map_err(|error| texts::whole(&error))?;
             let row = row.ok_or_else(|| format!("question {number} is gone"))?;
             if row.state != QuestionState::Open {
                 break row;
@@ -103,7 +104,7 @@ impl Requests {
         let call = call(id, to, text);
         let saying = Saying { to, text, in_reply_to, call: &call };
         let said = self.speaker.say(context.as_ref(), saying).await;
-        said.map(drop).map_err(|error| whole(&error))
+        said.map(drop).map_err(|error| texts::whole(&error))
     }
 
     /// What the agent says while a turn is open is that turn's; others speak for themselves.
@@ -121,7 +122,8 @@ impl Requests {
         message: MessageId,
     ) -> Result<(), String> {
         let Some(context) = context else {
-            let row = self.speaker.store.message(message).await.map_err(|error| whole(&error))?;
+            let row =
+                self.speaker.store.message(message).await.map_err(|error| texts::whole(&error))?;
             let ours = row.is_some_and(|row| row.agent == self.me.agent);
             return ours.then_some(()).ok_or_else(|| format!("{message} is not this agent's"));
         };

@@ -6,8 +6,8 @@ use gangline_core::{Tier, wake::Draft};
 use gangline_os::change_notice;
 use gangline_store::NewWake;
 
-use super::requests::{Reply, Requests, whole};
-use crate::tokens::Who;
+use super::requests::{Reply, Requests};
+use crate::{texts, tokens::Who};
 
 impl Requests {
     /// Stores the wake; the agent loop and a `recv` that waits see it by the change notice.
@@ -24,7 +24,7 @@ impl Requests {
         let agent = self.me.agent.clone();
         let body = self.me.redactor.redact(&draft.body);
         let new = NewWake { agent, label: draft.label, tier, body, key: draft.key };
-        let woken = self.speaker.store.wake(new).await.map_err(|error| whole(&error))?;
+        let woken = self.speaker.store.wake(new).await.map_err(|error| texts::whole(&error))?;
         let notice = self.speaker.paths.change_notice(self.me.agent.folded());
         change_notice::notify(&notice);
         Reply::new(&WakeData { message: woken.id, duplicate: woken.duplicate })

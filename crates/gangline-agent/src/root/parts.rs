@@ -2,6 +2,7 @@
 
 mod inputs;
 mod options;
+mod requests;
 
 use std::{
     collections::HashSet,
@@ -22,13 +23,13 @@ use gangline_os::{
     CancellationToken, change_notice::ChangeNotice, clock::SharedClock, secret::Secret,
     task::TaskGroup,
 };
-use gangline_runtime::Capabilities;
 use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::{
     inputs::{alarms, calls, change_notices, looks, updates},
-    options::{asker, speaker, start_options, tools},
+    options::start_options,
+    requests::requests,
 };
 use super::{closed, logged, read, tasks::Tasks};
 use crate::{
@@ -49,7 +50,7 @@ use crate::{
     settings::Settings,
     showing::Showing,
     speech::TurnContext,
-    tokens::{OWNER_TOKEN, Proof, Tokens},
+    tokens::Proof,
     whereabouts::Whereabouts,
 };
 
@@ -468,40 +469,6 @@ fn deps(
         members: shared.members.clone(),
         turns_released: settings.causes.released,
         rooms: shared.rooms.clone(),
-    }
-}
-
-/// Returns what the socket's requests need.
-fn requests(
-    settings: &Settings,
-    shared: &Shared,
-    (can, asked_to_end): (Capabilities, CancellationToken),
-    proof: Proof,
-) -> Requests {
-    Requests {
-        me: Arc::new(read::identity(settings, shared.epoch)),
-        everybody: settings.everybody.clone(),
-        speaker: speaker(settings, shared),
-        context: shared.context.clone(),
-        showing: shared.showing.clone(),
-        unread: shared.unread.clone(),
-        whereabouts: whereabouts(shared),
-        asker: asker(settings, shared),
-        calls: shared.calls.clone(),
-        members: shared.members.subscribe(),
-        agent_loop: shared.agent_loop.clone(),
-        rooms: shared.rooms.clone(),
-        committed: shared.committed.subscribe(),
-        model_owner: settings.backend.owner(),
-        can,
-        tokens: Tokens {
-            proof,
-            agent: shared.token.clone(),
-            owner_file: settings.paths.state.join(OWNER_TOKEN),
-            run_id: read::run_id(settings, shared.store.installation_id(), shared.epoch),
-        },
-        tools: tools(settings, shared),
-        asked_to_end,
     }
 }
 

@@ -180,7 +180,7 @@ fn spawn(fleet: &Fleet, here: &Here, call: &ToolCall) -> Result<Asked, String> {
     })?;
     let lines = append::entry(&nick, like);
     let text = append::with_agent(&here.text, &lines)
-        .map_err(|error| format!("not asked for: {}", crate::control::requests::whole(&error)))?;
+        .map_err(|error| format!("not asked for: {}", crate::texts::whole(&error)))?;
     let after = fleet.parsed(&text)?;
     let mut detail = vec![format!("a new agent with what {template} has, but its role:")];
     detail.extend(lines.iter().map(|line| format!("  {line}")));

@@ -20,7 +20,10 @@ use super::{
     object::Fields,
 };
 
-const MODEL: &str = "a model's name, one word, or absent with \"default\": true";
+mod parts;
+
+use self::parts::{choice, lines, tool, wake};
+
 const TOKEN: &str = "a string of at most 512 bytes";
 
 /// What proves who a client is (C21). Its `Debug` form does not show it.
@@ -480,44 +483,6 @@ impl Serialize for Request {
             map.serialize_entry("token", token)?;
         }
         map.end()
-    }
-}
-
-fn tool<M: SerializeMap>(
-    map: &mut M,
-    name: &str,
-    input: &Value,
-    call: &str,
-) -> Result<(), M::Error> {
-    map.serialize_entry("name", name)?;
-    map.serialize_entry("input", input)?;
-    map.serialize_entry("call", call)
-}
-
-fn lines(fields: &mut Fields) -> Result<Lines, RequestError> {
-    let latest = fields.flag("latest")?.unwrap_or_default();
-    Ok(match (fields.flag("peek")?.unwrap_or_default(), latest) {
-        (true, _) => Lines::Peek,
-        (false, true) => Lines::Latest,
-        (false, false) => Lines::Unread,
-    })
-}
-
-fn wake(fields: &mut Fields) -> Result<Command, RequestError> {
-    let [from, body] = [fields.needed(&["from"])?, fields.needed(&["body"])?];
-    Ok(Command::Wake { from, body, key: fields.text("key")? })
-}
-
-fn choice(fields: &mut Fields) -> Result<Option<ModelChoice>, RequestError> {
-    let wrong = || RequestError::Field { field: "model", wanted: MODEL };
-    let model = fields.text("model")?.filter(|model| !model.trim().is_empty());
-    match (model, fields.flag("default")?.unwrap_or_default()) {
-        (None, false) => Ok(None),
-        (None, true) => Ok(Some(ModelChoice::Configured)),
-        (Some(model), false) => {
-            model.trim().parse().map(|model| Some(ModelChoice::To(model))).map_err(|_| wrong())
-        }
-        (Some(_), true) => Err(wrong()),
     }
 }
 

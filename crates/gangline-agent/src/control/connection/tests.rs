@@ -37,6 +37,7 @@ use crate::{
 
 mod ends;
 mod events;
+mod orders;
 mod tools;
 
 struct Fixture {
@@ -419,78 +420,6 @@ async fn a_repeated_request_says_it_once() {
     let rows = fixture.requests.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
     let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
     assert_eq!(said, ["a", "b", "c", "c"]);
-}
-
-/// R0-45, C21: the owner's verbs need the owner's token; a wrong one is refused for everything.
-#[tokio::test]
-async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
-    let mut fixture = Fixture::open().await;
-    let (mut client, _end) = fixture.connect();
-    let refused = r#""ok":false,"error":"this needs the owner's token"}"#;
-    let wrong = r#""ok":false,"error":"wrong or outdated token"}"#;
-    for verb in ["pause", "resume", "interrupt", "shutdown"] {
-        assert_eq!(client.ask(&format!("\"type\":\"{verb}\"")).await, refused);
-        let agent = client.ask(&format!("\"type\":\"{verb}\",\"token\":\"the agent\"")).await;
-        assert_eq!(agent, refused);
-    }
-    for verb in ["pause", "hello", "status"] {
-        assert_eq!(client.ask(&format!("\"type\":\"{verb}\",\"token\":\"glt_0\"")).await, wrong);
-    }
-    assert!(
-        fixture.agent_loop.try_recv().is_err() && !fixture.requests.asked_to_end.is_cancelled()
-    );
-    let none = r#""ok":false,"error":"there is no turn to end"}"#;
-    let owner = |verb: &str| format!("\"type\":\"{verb}\",\"token\":\"the owner\"");
-    assert_eq!(client.ask(&owner("interrupt")).await, none);
-    for verb in ["pause", "resume", "shutdown"] {
-        assert_eq!(client.ask(&owner(verb)).await, r#""ok":true,"data":{}}"#);
-    }
-    assert!(matches!(
-        fixture.agent_loop.recv().await,
-        Some(Incoming::Operator(crate::bus::Word::Pause))
-    ));
-    assert!(matches!(
-        fixture.agent_loop.recv().await,
-        Some(Incoming::Operator(crate::bus::Word::Resume))
-    ));
-    fixture.requests.asked_to_end.cancelled().await;
-}
-
-/// R0-43, R1-25, F.2: without a running backend there is no context.
-#[tokio::test]
-async fn a_context_is_cared_for_only_where_there_is_one() {
-    let mut fixture = Fixture::open().await;
-    let (mut client, _end) = fixture.connect();
-    for verb in ["compact", "clear"] {
-        let answer = client.ask(&format!("\"type\":\"{verb}\"")).await;
-        assert_eq!(answer, r#""ok":false,"error":"Agent runner is not running"}"#);
-    }
-}
-
-/// R1-24, C14.
-#[tokio::test]
-async fn set_directory_answers_with_the_folders_instructions() {
-    let mut fixture = Fixture::open().await;
-    let folder = fixture.folder.path().display().to_string();
-    let (mut client, _end) = fixture.connect();
-    let ask = |path: &str| format!("\"type\":\"set_directory\",\"path\":\"{path}\"");
-    assert!(client.ask(&ask("relative")).await.contains("must be absolute"));
-    assert!(client.ask(&ask("/nowhere/at/all")).await.contains("cannot look at /nowhere/at/all"));
-    let none = format!(r#""ok":true,"data":{{"directory":"{folder}","path":null,"text":""}}}}"#);
-    assert_eq!(client.ask(&ask(&folder)).await, none);
-    std::fs::create_dir(fixture.folder.path().join("CLAUDE.md")).unwrap();
-    assert!(client.ask(&ask(&folder)).await.contains("is not a file"));
-    std::fs::remove_dir(fixture.folder.path().join("CLAUDE.md")).unwrap();
-    std::fs::write(fixture.folder.path().join("CLAUDE.md"), "be kind\n").unwrap();
-    let answer = client.ask(&ask(&folder)).await;
-    let expect = format!(
-        r#""ok":true,"data":{{"directory":"{folder}","path":"{folder}/CLAUDE.md","text":"be kind\n"}}}}"#
-    );
-    assert_eq!(answer, expect);
-    let file = client.ask(&ask(&format!("{folder}/CLAUDE.md"))).await;
-    assert!(file.contains("CLAUDE.md is not a folder"), "{file}");
-    std::fs::write(fixture.folder.path().join("CLAUDE.md"), "x".repeat(50_000)).unwrap();
-    assert!(client.ask(&ask(&folder)).await.contains("read it yourself"));
 }
 
 /// What is under way when the daemon ends is answered, if that is quick.

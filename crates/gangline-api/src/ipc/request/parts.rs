@@ -1,0 +1,46 @@
+//! Parts of requests that take more than a field.
+
+use serde::ser::SerializeMap;
+use serde_json::Value;
+
+use super::{Command, Fields, Lines, ModelChoice, RequestError};
+
+const MODEL: &str = "a model's name, one word, or absent with \"default\": true";
+
+pub(super) fn tool<M: SerializeMap>(
+    map: &mut M,
+    name: &str,
+    input: &Value,
+    call: &str,
+) -> Result<(), M::Error> {
+    map.serialize_entry("name", name)?;
+    map.serialize_entry("input", input)?;
+    map.serialize_entry("call", call)
+}
+
+pub(super) fn lines(fields: &mut Fields) -> Result<Lines, RequestError> {
+    let latest = fields.flag("latest")?.unwrap_or_default();
+    Ok(match (fields.flag("peek")?.unwrap_or_default(), latest) {
+        (true, _) => Lines::Peek,
+        (false, true) => Lines::Latest,
+        (false, false) => Lines::Unread,
+    })
+}
+
+pub(super) fn wake(fields: &mut Fields) -> Result<Command, RequestError> {
+    let [from, body] = [fields.needed(&["from"])?, fields.needed(&["body"])?];
+    Ok(Command::Wake { from, body, key: fields.text("key")? })
+}
+
+pub(super) fn choice(fields: &mut Fields) -> Result<Option<ModelChoice>, RequestError> {
+    let wrong = || RequestError::Field { field: "model", wanted: MODEL };
+    let model = fields.text("model")?.filter(|model| !model.trim().is_empty());
+    match (model, fields.flag("default")?.unwrap_or_default()) {
+        (None, false) => Ok(None),
+        (None, true) => Ok(Some(ModelChoice::Configured)),
+        (Some(model), false) => {
+            model.trim().parse().map(|model| Some(ModelChoice::To(model))).map_err(|_| wrong())
+        }
+        (Some(_), true) => Err(wrong()),
+    }
+}
