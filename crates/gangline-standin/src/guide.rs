@@ -45,6 +45,7 @@ enum Sentence<'a> {
     Run(&'a str),
     Sleep(u64),
     Post(&'a str),
+    Ask(&'a str),
 }
 
 /// Returns the guide's answer.
@@ -55,6 +56,9 @@ pub fn answer(conversation: &Conversation) -> Reply {
         .filter_map(chat_frame)
         .last()
         .unwrap_or(Asked { place: None, text: conversation.asked().trim() });
+    if let Some(answer) = conversation.asked_parts().filter_map(answer_frame).last() {
+        return Reply::text(format!("Thank you. My question is answered: {}", short(answer)));
+    }
     let Some(sentence) = understand(asked.text) else { return Reply::text(help(asked.text)) };
     match sentence {
         Sentence::Say(text) => Reply::text(text),
@@ -62,6 +66,7 @@ pub fn answer(conversation: &Conversation) -> Reply {
         Sentence::List => list(conversation),
         Sentence::Run(command) => run(conversation, command),
         Sentence::Post(text) => post(conversation, asked.place, text),
+        Sentence::Ask(question) => ask(conversation, question),
     }
 }
 
@@ -77,6 +82,12 @@ fn chat_frame(text: &str) -> Option<Asked<'_>> {
         None => return None,
     };
     Some(Asked { place: Some(place), text: text.trim() })
+}
+
+/// Reads `[ANSWER 12] <nick> text`: the answer of a question that [`ask`] has asked.
+fn answer_frame(text: &str) -> Option<&str> {
+    let line = text.lines().find(|line| line.starts_with("[ANSWER "))?;
+    Some(line.split_once("] <")?.1.split_once('>')?.1.trim())
 }
 
 fn understand(text: &str) -> Option<Sentence<'_>> {
@@ -116,6 +127,9 @@ fn sentence(text: &str) -> Option<Sentence<'_>> {
     if let Some(rest) = after("post").filter(something) {
         return Some(Sentence::Post(rest));
     }
+    if let Some(rest) = after("ask").filter(something) {
+        return Some(Sentence::Ask(rest));
+    }
     let seconds = after("sleep")?.split_whitespace().next()?.trim_end_matches('s').parse().ok()?;
     Some(Sentence::Sleep(seconds))
 }
@@ -128,7 +142,8 @@ fn help(text: &str) -> String {
     }
     format!(
         "I am a stand-in: no model is behind me, so I cannot think about \"{quoted}\". I \
-         understand: say exactly WORDS | list files | run COMMAND | sleep SECONDS | post WORDS"
+         understand: say exactly WORDS | list files | run COMMAND | sleep SECONDS | post WORDS | \
+         ask QUESTION"
     )
 }
 
@@ -194,6 +209,19 @@ fn post(conversation: &Conversation, place: Option<&str>, text: &str) -> Reply {
         (Some(tool), Some(place)) => Reply::call(tool, json!({ "to": place, "text": text })),
         (Some(_), None) => Reply::text("I can post only where I was asked in a chat."),
         (None, _) => Reply::text("I have no tool to post with."),
+    }
+}
+
+fn ask(conversation: &Conversation, question: &str) -> Reply {
+    if let Some(result) = conversation.result() {
+        return match result.is_error {
+            true => Reply::text(format!("I could not ask it: {}", short(result.text.trim()))),
+            false => Reply::text("I have asked the owner, and go on when the answer is here."),
+        };
+    }
+    match conversation.tool("ask") {
+        Some(tool) => Reply::call(tool, json!({ "question": question, "options": ["yes", "no"] })),
+        None => Reply::text("I have no tool to ask with."),
     }
 }
 

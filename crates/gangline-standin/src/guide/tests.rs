@@ -154,6 +154,25 @@ fn sleep_works_for_that_long_but_not_for_ever() {
 }
 
 #[test]
+fn ask_asks_with_options_and_thanks_for_the_answer() {
+    let room = "[IRC @mention in #builds] <eve> @demo-guide ask shall I paint the sled red?";
+    let offered = Conversation { tools: vec!["mcp__gangline__ask".into()], ..asked(room) };
+    let input = json!({ "question": "shall I paint the sled red?", "options": ["yes", "no"] });
+    assert_eq!(answer(&offered), Reply::call("mcp__gangline__ask", input));
+    assert_eq!(
+        text(&after(room, "mcp__gangline__ask", r#"{"id":12}"#, false)),
+        "I have asked the owner, and go on when the answer is here."
+    );
+    assert_eq!(
+        text(&after(room, "mcp__gangline__ask", "too many", true)),
+        "I could not ask it: too many"
+    );
+    assert_eq!(text(&asked("ask who?")), "I have no tool to ask with.");
+    let answered = "[ANSWER 12] <eve> say exactly no\nYou asked: shall I paint the sled red?";
+    assert_eq!(text(&asked(answered)), "Thank you. My question is answered: say exactly no");
+}
+
+#[test]
 fn post_sends_where_it_was_asked_and_ends_short() {
     let room = "[IRC @mention in #builds] <eve> @demo-guide post all green";
     let sent =
@@ -172,7 +191,7 @@ fn post_sends_where_it_was_asked_and_ends_short() {
 
 #[test]
 fn anything_else_is_quoted_by_a_help_that_says_what_it_is() {
-    insta::assert_snapshot!(text(&asked("[IRC DM] <eve> what is the   meaning of life?")), @r#"I am a stand-in: no model is behind me, so I cannot think about "what is the meaning of life?". I understand: say exactly WORDS | list files | run COMMAND | sleep SECONDS | post WORDS"#);
+    insta::assert_snapshot!(text(&asked("[IRC DM] <eve> what is the   meaning of life?")), @r#"I am a stand-in: no model is behind me, so I cannot think about "what is the meaning of life?". I understand: say exactly WORDS | list files | run COMMAND | sleep SECONDS | post WORDS | ask QUESTION"#);
     for prompt in [
         "",
         "run",

@@ -290,15 +290,15 @@ fn a_program_killed_in_mid_turn_is_back_with_its_session_and_the_message_is_answ
 fn errors_of_the_provider_are_told_as_what_they_are() {
     let script = r#"
 rules:
-  - when: {user: 'overloaded'}
+  - when: {user: '<ori> @lab-ada overloaded'}
     reply: [http_error: {status: 529}]
-  - when: {user: 'too long'}
+  - when: {user: '<ori> @lab-ada too long'}
     times: 3
     reply: [overflow]
-  - when: {user: 'slow down'}
+  - when: {user: '<ori> @lab-ada slow down'}
     times: 2
     reply: [http_error: {status: 429, headers: {retry-after: "1"}}]
-  - when: {user: 'no such model'}
+  - when: {user: '<ori> @lab-ada no such model'}
     reply: [http_error: {status: 404, type: not_found_error, message: "model: nope"}]
   - reply: [text: "fine: ${turn}"]
 "#;

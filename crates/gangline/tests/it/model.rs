@@ -233,7 +233,9 @@ fn the_context_is_emptied_and_shortened_by_the_owner_s_word() {
         ask(&mut ori, "three");
         let request = last_request(&rig).to_string();
         let mark = "we talked";
-        assert!(request.contains(mark) && !request.contains("remember plum"), "{request}");
+        // As a prompt it is gone; the checkpoint quotes it in other words.
+        let prompt = "<ori> @lab-ada remember plum";
+        assert!(request.contains(mark) && !request.contains(prompt), "{request}");
         owner.say("#general", "@lab-ada new session");
         owner.hears("lab-ada", "#general", "begins a new session");
         ask(&mut ori, "four");

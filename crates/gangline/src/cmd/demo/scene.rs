@@ -89,7 +89,8 @@ pub(super) fn introduction(state: &str, paths: &Paths, listening: &Listening) ->
          @demo-guide list files                       a tool that needs no permission\n  \
          @demo-guide run ls                           a tool that needs yours: it asks\n  \
          @demo-guide sleep 5                          five seconds of work\n  \
-         @demo-guide post hi                          it speaks by its own tool\n\n\
+         @demo-guide post hi                          it speaks by its own tool\n  \
+         @demo-guide ask shall I go on?               it asks you: answer by `answer N 1`\n\n\
          To approve, say as the owner in the room:    @demo-guide yes N\n\
          or in a second terminal:                     {gangline} approvals{state}\n  \
          {:<42} {gangline} approve N{state}\n\

@@ -67,6 +67,7 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("send_letter", STORE),
     ("settle_letter", STORE),
     ("step_change", STORE),
+    ("stop_waiting", STORE),
     ("undeliverable", STORE),
     ("use_token", STORE),
     ("wake", STORE),
