@@ -123,7 +123,7 @@ impl Fixture {
     /// Gives the journal a store of its own that soon says when another one has the lock.
     async fn hasty(&mut self) {
         let path = self.folder.path().join("gangline.db");
-        let tuning = Tuning { lock_wait: Duration::from_millis(200), ..Tuning::default() };
+        let tuning = Tuning { lock_wait: Duration::from_secs(1), ..Tuning::default() };
         let options = OpenOptions { path, clock: clock::system() };
         let store = Store::open_tuned(options, tuning).await.unwrap();
         self.journal = Journal::new(JournalDeps { store, ..(*self.journal.deps).clone() });

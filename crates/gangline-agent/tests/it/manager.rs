@@ -111,8 +111,8 @@ fn a_changed_configuration_is_told_to_the_manager_and_applied_by_update() {
     rig.sees(ORDERS, &[]);
     rig.reconfigure(BOB, "tags: [quick]");
     rig.tick();
-    let news =
-        "SELECT sender || ' ' || origin || ' ' || body FROM messages WHERE origin = 'system'";
+    let news = "SELECT sender || ' ' || origin || ' ' || body FROM messages \
+                WHERE origin = 'system' AND agent = 'lab-ada'";
     let body = "system system [needs_update] lab-bob: its part of the configuration has changed \
                 since it was started; the tool `update` restarts it with that";
     rig.sees(news, &[body]);

@@ -10,11 +10,11 @@ fn config(agents: &str) -> Config {
 #[test]
 fn what_gives_power_is_told_first_and_no_value_of_a_variable_at_all() {
     let before = config(
-        "agents:\n  - {nick: oak-a, directory: /a, tags: [x], env: {K: one}}\n  - {nick: oak-b, \
+        "agents:\n  - {nick: oak-a, directory: /a, tags: [one], env: {K: one}}\n  - {nick: oak-b, \
          directory: /b}\n",
     );
     let after = config(
-        "buffer_size: 9\nagents:\n  - {nick: oak-a, directory: /a, tags: [y], env: {K: two}, role: \
+        "buffer_size: 9\nagents:\n  - {nick: oak-a, directory: /a, tags: [two], env: {K: two}, role: \
          manager, permissions: bypass}\n  - {nick: oak-c, directory: /c, account_dir: /d}\n",
     );
     let told: Vec<(bool, String)> = differences(&before, &after)
@@ -31,7 +31,7 @@ fn what_gives_power_is_told_first_and_no_value_of_a_variable_at_all() {
         (true, "oak-c is new, in /c"),
         (true, "oak-c: account_dir: none → \"/d\""),
         (false, "buffer_size: 500 → 9"),
-        (false, "oak-a: tags: [\"x\"] → [\"y\"]"),
+        (false, "oak-a: tags: [\"one\"] → [\"two\"]"),
     ];
     assert_eq!(told, expect);
     assert!(differences(&after, &after).is_empty());
