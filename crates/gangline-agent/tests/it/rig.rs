@@ -3,42 +3,36 @@
 //! Start at [`Rig::native`] or [`Rig::program`], then [`Rig::start`]. Everything that is waited for
 //! is a fact: a line in a room, a row, a response.
 
+mod backend;
 mod container;
 mod daemon;
 mod hand_clock;
 mod ipc;
 mod part;
+mod rows;
 mod servers;
 
 use std::{
     collections::BTreeMap,
     fs,
     net::SocketAddr,
-    ops::RangeInclusive,
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     sync::{Arc, mpsc},
     time::Duration,
 };
 
-use futures::future::join_all;
 use gangline_agent::{Causes, IrcSettings, Opened, Settings, container::Container};
 use gangline_config::{Config, PromptBy};
-use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, redact::Redacted};
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
-use gangline_os::{
-    change_notice, clock, lock::FileLock, paths::Paths, process::base_env, secret::Secret,
-};
+use gangline_os::{clock, lock::FileLock, paths::Paths, process::base_env, secret::Secret};
 use gangline_runtime::{
     adapters,
     registry::{self, Found},
 };
-use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store};
-use gangline_testkit::{IrcPeer, database, eventually, eventually_seeing, irc};
-use serde_json::Value;
+use gangline_testkit::{IrcPeer, eventually_seeing, irc};
 use tempfile::TempDir;
-use tokio::runtime::Builder;
 
 use self::servers::{ircd, secret_file, standin};
 pub(crate) use self::{
@@ -305,106 +299,6 @@ impl Rig {
         text.trim().to_owned()
     }
 
-    /// Asks the store.
-    pub(crate) fn query(&self, sql: &'static str) -> Vec<String> {
-        database::query(&self.paths.database(), sql)
-    }
-
-    /// Waits until the store answers so.
-    pub(crate) fn sees(&self, sql: &'static str, expect: &[&str]) {
-        eventually_seeing(&format!("{expect:?} of {sql}"), || {
-            let rows = self.query(sql);
-            if rows == expect { Ok(()) } else { Err(format!("{rows:?}")) }
-        });
-    }
-
-    /// Puts messages into the store as another process does, and notifies the daemon.
-    pub(crate) fn asked_at_the_command_line(&self, texts: &[String]) {
-        let new = |text: &String| NewMessage {
-            agent: ADA.parse().unwrap(),
-            network_id: "local".to_owned(),
-            intake_key: None,
-            origin: Origin::Cli,
-            principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
-            sender: "owner".to_owned(),
-            target: String::new(),
-            body: Redacted::from_store(text.clone()),
-            in_reply_to: None,
-            cause_root: None,
-            hops: 0,
-            state: MessageState::Accepted,
-            cursor: None,
-            not_before: None,
-            msgid: None,
-        };
-        let all: Vec<NewMessage> = texts.iter().map(new).collect();
-        self.outside(async |store| {
-            let all = all.into_iter().map(|message| store.accept(message));
-            join_all(all)
-                .await
-                .into_iter()
-                .for_each(|accepted| assert!(accepted.is_ok(), "{accepted:?}"));
-        });
-        self.notify();
-    }
-
-    /// Keeps the daemon from writing until the result is dropped.
-    pub(crate) fn hold_store(&self) -> database::Held {
-        database::hold(&self.paths.database())
-    }
-
-    /// Rings as another process does that has written something.
-    pub(crate) fn notify(&self) {
-        change_notice::notify(&self.paths.change_notice(ADA));
-    }
-
-    /// Takes every message in once more, as the same line that comes again is, and notifies the daemon.
-    pub(crate) fn taken_in_again(&self) {
-        self.outside(async |store| {
-            let filter = MessageFilter::default();
-            for row in store.messages(filter, gangline_store::PAGE_MAX).await.unwrap() {
-                let again = NewMessage {
-                    agent: row.agent,
-                    network_id: row.network_id,
-                    intake_key: row.intake_key,
-                    origin: row.origin,
-                    principal: row.principal,
-                    sender: row.sender,
-                    target: row.target,
-                    body: row.body,
-                    in_reply_to: None,
-                    cause_root: None,
-                    hops: 0,
-                    state: MessageState::Accepted,
-                    cursor: None,
-                    not_before: None,
-                    msgid: row.msgid,
-                };
-                assert!(store.accept(again).await.unwrap().duplicate);
-            }
-        });
-        self.notify();
-    }
-
-    /// Takes messages back as another process does.
-    pub(crate) fn cancel(&self, ids: RangeInclusive<i64>) {
-        self.outside(async |store| {
-            let all = ids.map(|id| store.cancel(MessageId(id), "owner"));
-            join_all(all).await.into_iter().for_each(|done| assert!(done.is_ok(), "{done:?}"));
-        });
-    }
-
-    /// Works with the store as another process does.
-    fn outside(&self, work: impl AsyncFnOnce(&Store)) {
-        let (path, clock) = (self.paths.database(), clock::system());
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let store = Store::open(OpenOptions { path, clock }).await.unwrap();
-            work(&store).await;
-            store.close().await.unwrap();
-        });
-    }
-
     /// Lets the model answer nobody until the result is dropped.
     pub(crate) fn hold_model(&self) -> Held {
         self.model.as_ref().expect("a model").hold()
@@ -413,74 +307,6 @@ impl Rig {
     /// Makes the chat server stand still until the result is dropped.
     pub(crate) fn hold_server(&self) -> Held {
         self.ircd.hold()
-    }
-
-    /// Says something in the room and waits until the backend has it.
-    pub(crate) fn at_work(&self, peer: &mut IrcPeer, text: &str) {
-        peer.say(ROOM, text);
-        let folder = match self.model {
-            Some(_) => self.paths.agent_dir(ADA).join("sessions"),
-            None => self.work(""),
-        };
-        eventually_seeing("the prompt", || {
-            let files = fs::read_dir(&folder).into_iter().flatten().flatten();
-            let texts = files.filter(|file| file.file_type().is_ok_and(|it| it.is_file()));
-            let texts = texts.filter_map(|file| fs::read_to_string(file.path()).ok());
-            let all: String = texts.collect();
-            if all.contains(text) { Ok(()) } else { Err(all) }
-        });
-    }
-
-    /// Waits until the model was asked so many times.
-    pub(crate) fn was_asked(&self, times: usize) {
-        eventually_seeing(&format!("{times} requests to the model"), || {
-            let count = self.recorded().len();
-            if count >= times { Ok(()) } else { Err(count.to_string()) }
-        });
-    }
-
-    /// Waits until the program was told so many prompts and commands.
-    pub(crate) fn was_told(&self, times: usize) {
-        eventually_seeing(&format!("{times} lines to the program"), || {
-            let lines = self.lines("told");
-            if lines.len() >= times { Ok(()) } else { Err(lines.join("\n")) }
-        });
-    }
-
-    /// Waits for a file in the agent's folder and returns its first line.
-    pub(crate) fn first_line(&self, file: &str) -> String {
-        eventually(&format!("the file {file}"), || self.lines(file).into_iter().next())
-    }
-
-    /// Waits until the agent's row says so.
-    pub(crate) fn sees_phase(&self, phase: &str) {
-        eventually_seeing(&format!("the phase {phase}"), || {
-            let rows = self.query("SELECT phase FROM agents");
-            if rows == [phase] { Ok(()) } else { Err(format!("{rows:?}")) }
-        });
-    }
-
-    /// Returns what the model was asked, in order.
-    pub(crate) fn requests(&self) -> Vec<Value> {
-        let texts = self.recorded().into_iter().map(|file| fs::read_to_string(file).unwrap());
-        texts.map(|text| text.parse::<Value>().unwrap()["body"].take()).collect()
-    }
-
-    /// Returns the files of what the model was asked, in order.
-    fn recorded(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.folder.path().join("requests")).into_iter().flatten();
-        // One that is being written has another name.
-        let is_whole = |path: &PathBuf| path.extension().is_some_and(|it| it == "json");
-        let mut files: Vec<PathBuf> =
-            entries.flatten().map(|it| it.path()).filter(is_whole).collect();
-        files.sort();
-        files
-    }
-
-    /// Returns the lines of a file in the agent's folder.
-    pub(crate) fn lines(&self, file: &str) -> Vec<String> {
-        let text = fs::read_to_string(self.work(file)).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
     }
 
     pub(crate) fn work(&self, file: &str) -> PathBuf {
@@ -495,25 +321,6 @@ impl Rig {
     /// Returns a file in the folder that the daemon keeps for the agent.
     pub(crate) fn state(&self, file: &str) -> PathBuf {
         self.paths.agent_dir(ADA).join(file)
-    }
-
-    /// Makes a gate at which the program stands still. Make it before the daemon is started.
-    pub(crate) fn gate(&self, name: &str) -> Gate {
-        let path = self.work(&format!("gate-{name}"));
-        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        Gate { path }
-    }
-}
-
-/// See [`Rig::gate`].
-pub(crate) struct Gate {
-    path: PathBuf,
-}
-
-impl Gate {
-    /// Waits until the program stands here, and lets it go on.
-    pub(crate) fn open(&self) {
-        fs::write(&self.path, "\n").unwrap();
     }
 }
 
