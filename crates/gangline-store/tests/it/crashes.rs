@@ -25,7 +25,7 @@ pub(crate) fn sound(path: &std::path::Path) {
 
 /// Returns whether the write's effect is in the store; none if nothing shows it.
 async fn seen(store: &Store, write: &str) -> Option<bool> {
-    let messages = store.messages(Default::default(), 9).await.unwrap();
+    let messages = store.messages(Default::default(), 50).await.unwrap();
     let state = |key: &str| {
         messages.iter().find(|row| row.intake_key.as_deref() == Some(key)).map(|row| row.state)
     };
@@ -72,7 +72,7 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
 
 /// The same for questions, reminders and letters.
 async fn waits_for_people(store: &Store, write: &str) -> bool {
-    let messages = store.messages(Default::default(), 20).await.unwrap();
+    let messages = store.messages(Default::default(), 50).await.unwrap();
     let brought = |key: &str| messages.iter().any(|row| row.intake_key.as_deref() == Some(key));
     let closed = QuestionFilter { closed: true, ..QuestionFilter::default() };
     let questions = store.questions(closed, 9).await.unwrap();
@@ -100,7 +100,7 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "revoke_token" => token.is_some_and(|row| row.revoked_at.is_some()),
         "request_change" => !store.changes(None, false).await.unwrap().is_empty(),
         "decide_change" => store.changes(None, true).await.unwrap().is_empty(),
-        "step_change" => store.changes_under_way().await.unwrap().is_empty() && brought("change/7"),
+        "step_change" => store.changes_under_way().await.unwrap().is_empty() && brought("change/8"),
         "applied" => store.applied_of(&ada()).await.unwrap().is_some(),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
         other => panic!("no way to see {other}"),

@@ -9,7 +9,8 @@ use crate::rig::{ADA, Ipc, ROOM};
 
 const QUESTIONS: &str = "SELECT id || ' ' || state || ' ' || coalesce(answer, '') || ' ' || \
                          coalesce(answered_by, '') FROM questions ORDER BY id";
-const MESSAGES: &str = "SELECT origin || ' ' || body FROM messages ORDER BY id";
+const MESSAGES: &str =
+    "SELECT origin || ' ' || body FROM messages WHERE origin <> 'system' ORDER BY id";
 const ALERTS: &str = "SELECT json_extract(payload, '$.event') || ' ' || \
                       json_extract(payload, '$.text') FROM events WHERE kind = 'alert' ORDER BY seq";
 
