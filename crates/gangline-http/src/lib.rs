@@ -22,7 +22,7 @@ mod wake;
 pub use daemons::{Client, Daemons, Order};
 pub use server::{Ended, Options, Standing, run};
 
-/// The largest body of a wake or an order, in bytes.
+/// The largest body of a wake, in bytes. An order's is not read.
 pub const BODY_MAX: usize = 64 * 1024;
 /// The largest message of an MCP client, in bytes.
 pub const MESSAGE_MAX: usize = 1 << 20;

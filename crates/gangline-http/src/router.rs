@@ -12,6 +12,9 @@ use gangline_api::error::ErrorCode;
 
 use crate::{gate, mcp, openapi, orders, refusal::Refusal, shared::Shared, wake};
 
+#[cfg(test)]
+mod tests;
+
 /// Where the description of the interface is.
 pub(crate) const OPENAPI: &str = "/api/v1/openapi.json";
 /// Shortens an agent's context.

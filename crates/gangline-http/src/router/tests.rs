@@ -1,0 +1,331 @@
+//! Every route over a real store: who may come in, what is done then, and what is told.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use axum::{
+    body::Body,
+    http::{Request, Response, header},
+};
+use gangline_api::error::ApiError;
+use gangline_core::{AgentName, Principal, Tier, digest::sha256_hex};
+use gangline_mcp::{ToolSpec, rpc::Call};
+use gangline_os::{CancellationToken, clock, paths::Paths, secret::Secret};
+use gangline_store::{MessageFilter, NewToken, OpenOptions, Store, TokenScope};
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::*;
+use crate::{BODY_MAX, CALLS_MAX, Client, Daemons, MESSAGE_MAX, Order, calls::Calls};
+
+const OWNER: &str = "the owner's";
+const HOST: &str = "127.0.0.1:8667";
+
+/// Two agents. Orders are noted; a call ends when it is taken back, or at once if it is `whoami`.
+#[derive(Default)]
+struct Two {
+    orders: Mutex<Vec<(String, Order)>>,
+    under_way: watch::Sender<usize>,
+}
+
+fn agent(name: &str) -> AgentName {
+    name.parse().unwrap()
+}
+
+#[async_trait]
+impl Daemons for Two {
+    fn agent(&self, word: Option<&str>) -> Result<AgentName, ApiError> {
+        match word {
+            Some(word) if ["oak-ada", "oak-bob"].contains(&word) => Ok(agent(word)),
+            Some(_) | None => Err(ApiError::new(ErrorCode::NotFound, "there is no such agent")),
+        }
+    }
+
+    async fn order(&self, agent: AgentName, order: Order) -> Result<(), ApiError> {
+        self.orders.lock().unwrap().push((agent.to_string(), order));
+        Ok(())
+    }
+
+    fn tools(&self) -> Vec<ToolSpec> {
+        let spec = |name| ToolSpec {
+            name,
+            description: "",
+            input_schema: json!({"type": "object"}),
+            output_schema: None,
+        };
+        ["whoami", "recv"].map(spec).into()
+    }
+
+    async fn call(
+        &self,
+        _: &Store,
+        client: &Client,
+        call: Call,
+        taken_back: CancellationToken,
+    ) -> Option<Result<String, String>> {
+        if call.name == "whoami" {
+            let Client { agent, token, label } = client;
+            return Some(Ok(format!("{agent} {token:?} {label}")));
+        }
+        self.under_way.send_modify(|count| *count += 1);
+        taken_back.cancelled().await;
+        None
+    }
+}
+
+struct Scene {
+    shared: Arc<Shared>,
+    daemons: Arc<Two>,
+    _folder: tempfile::TempDir,
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, clock) = (folder.path().join("gangline.db"), clock::system());
+        let store = Store::open(OpenOptions { path, clock: Arc::clone(&clock) }).await.unwrap();
+        let (state, runtime) = (folder.path().to_owned(), folder.path().to_owned());
+        let daemons = Arc::new(Two::default());
+        let shared = Shared {
+            host: "127.0.0.1".to_owned(),
+            port: 8667,
+            owner: Secret::new(OWNER),
+            paths: Paths { config_file: folder.path().join("agents.yaml"), state, runtime },
+            store,
+            clock,
+            daemons: Arc::<Two>::clone(&daemons),
+            calls: Calls::new(),
+        };
+        Self { shared: Arc::new(shared), daemons, _folder: folder }
+    }
+
+    /// Makes a token, which is its own label.
+    async fn token(&self, scope: TokenScope, name: &str, token: &str) -> i64 {
+        let new = NewToken {
+            scope,
+            agent: agent(name),
+            label: token.to_owned(),
+            hash: sha256_hex(token.as_bytes(), 32),
+            made_by: Principal { account: "owner".to_owned(), tier: Tier::Member },
+        };
+        self.shared.store.add_token(new).await.unwrap().id
+    }
+
+    async fn send(&self, request: Request<Body>) -> (u16, Value) {
+        let app = TowerToHyperService::new(router(Arc::clone(&self.shared)));
+        let response: Response<Body> = app.call(request).await.unwrap();
+        let status = response.status().as_u16();
+        let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        (status, serde_json::from_slice(&body).unwrap_or_default())
+    }
+
+    async fn post(
+        &self,
+        path: &str,
+        token: &str,
+        (more, body): (&[(&str, &str)], String),
+    ) -> (u16, Value) {
+        self.send(request(path, &[&[("host", HOST)], more].concat(), (token, body))).await
+    }
+
+    async fn wake(&self, token: &str, more: &[(&str, &str)], body: Value) -> (u16, Value) {
+        self.post("/api/v1/agents/oak-ada/wake", token, (more, body.to_string())).await
+    }
+
+    async fn mcp(&self, token: &str, more: &[(&str, &str)], message: Value) -> (u16, Value) {
+        let kind = [("content-type", "application/json")];
+        self.post("/mcp/oak-ada", token, (&[&kind, more].concat(), message.to_string())).await
+    }
+}
+
+fn request(path: &str, headers: &[(&str, &str)], (token, body): (&str, String)) -> Request<Body> {
+    let mut request = Request::post(path);
+    if !token.is_empty() {
+        request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+    }
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(Body::from(body)).unwrap()
+}
+
+fn tool(id: i64, name: &str) -> Value {
+    let params = json!({"name": name, "arguments": {}});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+}
+
+const SESSION: [(&str, &str); 1] = [("mcp-session-id", "s")];
+/// A path for each kind of route.
+const PATHS: [&str; 5] = [
+    "/api/v1/agents/oak-ada/wake",
+    "/mcp/oak-ada",
+    "/api/v1/agents/oak-ada/compact",
+    "/api/v1/agents/oak-ada/new-session",
+    "/api/compact?agent=oak-ada",
+];
+
+/// R2-06, R2-11, R2-16, R2-30: a token opens what it was made for, for its agent, until it is revoked.
+#[tokio::test]
+async fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
+    let scene = Scene::open().await;
+    let (mcp, wake) = (TokenScope::Mcp, TokenScope::Wake);
+    let ids = [
+        scene.token(mcp, "oak-ada", "mcp-ada").await,
+        scene.token(mcp, "oak-bob", "mcp-bob").await,
+        scene.token(wake, "oak-ada", "wake-ada").await,
+        scene.token(wake, "oak-bob", "wake-bob").await,
+    ];
+    let opens = async |token: &str, path: &str| {
+        let body = if path.ends_with("wake") {
+            json!({"body": "x", "from": token})
+        } else {
+            tool(1, "whoami")
+        };
+        let body =
+            if token == OWNER { body.to_string().replace(OWNER, "ci") } else { body.to_string() };
+        let more = [("content-type", "application/json"), ("mcp-session-id", "s")];
+        scene.post(path, token, (&more, body)).await.0
+    };
+    for (token, statuses) in [
+        (OWNER, [200, 200, 200, 200, 200]),
+        ("mcp-ada", [403, 200, 403, 403, 403]),
+        ("mcp-bob", [403, 403, 403, 403, 403]),
+        ("wake-ada", [200, 403, 403, 403, 403]),
+        ("wake-bob", [403, 403, 403, 403, 403]),
+        ("nobody's", [401, 401, 401, 401, 401]),
+        ("", [401, 401, 401, 401, 401]),
+    ] {
+        for (path, status) in PATHS.into_iter().zip(statuses) {
+            assert_eq!(opens(token, path).await, status, "{token} {path}");
+        }
+    }
+    let ordered = [Order::Compact, Order::NewSession, Order::Compact];
+    let ordered = ordered.map(|order| ("oak-ada".to_owned(), order));
+    assert_eq!(*scene.daemons.orders.lock().unwrap(), ordered, "the owner's, and no other");
+    let used = scene.shared.store.tokens().await.unwrap();
+    assert!(used.iter().all(|row| row.used_at.is_some()), "{used:?}");
+    for id in ids {
+        scene.shared.store.revoke_token(id).await.unwrap();
+    }
+    for token in ["mcp-ada", "wake-ada"] {
+        for path in PATHS {
+            assert_eq!(opens(token, path).await, 401, "{token} {path}");
+        }
+    }
+}
+
+/// A request with two tokens, or from elsewhere, is not served, whatever it shows.
+#[tokio::test]
+async fn a_request_from_elsewhere_or_with_two_tokens_is_not_served() {
+    let scene = Scene::open().await;
+    let (ours, basic) = (("host", HOST), ("authorization", "Basic x"));
+    for path in PATHS {
+        for (headers, status) in [
+            (&[("host", "evil.example:8667")][..], 403),
+            (&[], 403),
+            (&[ours, ("origin", "http://evil.example")], 403),
+            (&[ours, basic], 401),
+        ] {
+            let request = request(path, headers, (OWNER, String::new()));
+            assert_eq!(scene.send(request).await.0, status, "{path} {headers:?}");
+        }
+    }
+    assert!(scene.daemons.orders.lock().unwrap().is_empty());
+}
+
+/// R2-30, R2-32: a wake is the program's under its token's label, with the trust of who made the token;
+/// the same key is the same wake; ten a minute.
+#[tokio::test]
+async fn a_wake_is_one_message_for_each_key_and_at_most_ten_a_minute() {
+    let scene = Scene::open().await;
+    scene.token(TokenScope::Wake, "oak-ada", "ci").await;
+    let key = [("idempotency-key", "k1")];
+    let (_, first) = scene.wake("ci", &key, json!({"body": "built"})).await;
+    let (_, again) = scene.wake("ci", &key, json!({"body": "built"})).await;
+    assert_eq!((&first["duplicate"], &again["duplicate"]), (&json!(false), &json!(true)));
+    assert_eq!(first["message"], again["message"]);
+    for (body, status) in [
+        (json!({"body": "x", "from": "cd"}), 403),
+        (json!({"body": " "}), 400),
+        (json!({"body": "x", "tier": "owner"}), 400),
+        (json!({"body": "x".repeat(BODY_MAX)}), 413),
+    ] {
+        assert_eq!(scene.wake("ci", &[], body).await.0, status);
+    }
+    assert_eq!(scene.wake("ci", &[("idempotency-key", "a b")], json!({"body": "x"})).await.0, 400);
+    assert_eq!(scene.wake(OWNER, &[], json!({"body": "x"})).await.0, 400, "it names nobody");
+    assert_eq!(scene.wake(OWNER, &[], json!({"body": "x", "from": "owner"})).await.0, 400);
+    for _ in 0..9 {
+        assert_eq!(scene.wake("ci", &[], json!({"body": "x"})).await.0, 200);
+    }
+    assert_eq!(scene.wake("ci", &[], json!({"body": "x"})).await.0, 429);
+    assert_eq!(scene.wake(OWNER, &[], json!({"body": "x", "from": "cd"})).await.0, 200);
+    let rows = scene.shared.store.messages(MessageFilter::default(), 99).await.unwrap();
+    assert_eq!(rows.len(), 11);
+    let who =
+        |row: &gangline_store::MessageRow| (row.principal.account.clone(), row.principal.tier);
+    assert_eq!(who(&rows[10]), ("wake:ci".to_owned(), Tier::Member));
+    assert_eq!(who(&rows[0]), ("wake:cd".to_owned(), Tier::Owner));
+}
+
+/// R2-16: a call belongs to its session and its token; its client takes it back, and no other.
+#[tokio::test]
+async fn a_call_is_taken_back_by_its_own_session_only() {
+    let scene = Scene::open().await;
+    let token = scene.token(TokenScope::Mcp, "oak-ada", "mine").await;
+    scene.token(TokenScope::Mcp, "oak-ada", "another").await;
+    let (_, me) = scene.mcp("mine", &SESSION, tool(1, "whoami")).await;
+    let named = format!("oak-ada Some({token}) mine");
+    assert_eq!(me["result"]["content"][0]["text"], named, "{me}");
+    let (_, owner) = scene.mcp(OWNER, &SESSION, tool(1, "whoami")).await;
+    assert_eq!(owner["result"]["content"][0]["text"], "oak-ada None ", "{owner}");
+    let cancel = async |token: &str, session: &str, id: i64| {
+        let params = json!({"requestId": id});
+        let method = "notifications/cancelled";
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        assert_eq!(scene.mcp(token, &[("mcp-session-id", session)], message).await.0, 202);
+    };
+    let mut under_way = scene.daemons.under_way.subscribe();
+    let call = scene.mcp("mine", &SESSION, tool(7, "recv"));
+    let others = async {
+        under_way.wait_for(|count| *count == 1).await.unwrap();
+        cancel("mine", "t", 7).await;
+        cancel("another", "s", 7).await;
+        cancel("mine", "s", 8).await;
+    };
+    tokio::pin!(call);
+    tokio::select! {
+        ended = &mut call => panic!("{ended:?}"),
+        () = others => {}
+    }
+    let (ended, ()) = tokio::join!(call, cancel("mine", "s", 7));
+    assert_eq!(ended, (202, Value::Null));
+}
+
+/// R2-16: calls without a session, too many at once, too long, of another kind or version are told.
+#[tokio::test]
+async fn a_message_that_cannot_be_served_is_told_why() {
+    let scene = Scene::open().await;
+    let call = tool(1, "whoami");
+    let (status, told) = scene.mcp(OWNER, &[], call.clone()).await;
+    assert_eq!((status, &told["error"]["code"]), (400, &json!(-32_600)), "{told}");
+    let old = [("mcp-protocol-version", "1999-01-01"), SESSION[0]];
+    assert_eq!(scene.mcp(OWNER, &old, call.clone()).await.0, 400);
+    let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"});
+    let (status, told) = scene.mcp(OWNER, &old, discover).await;
+    assert_eq!((status, &told["error"]["code"]), (200, &json!(-32_601)), "it falls back: {told}");
+    let long = format!("\"{}\"", "x".repeat(MESSAGE_MAX));
+    let json = [("content-type", "application/json"), SESSION[0]];
+    assert_eq!(scene.post("/mcp/oak-ada", OWNER, (&json, long)).await.0, 413);
+    let plain = [("content-type", "text/plain"), SESSION[0]];
+    assert_eq!(scene.post("/mcp/oak-ada", OWNER, (&plain, call.to_string())).await.0, 415);
+    let all = scene.shared.calls.room.try_acquire_many(u32::try_from(CALLS_MAX).unwrap()).unwrap();
+    let (_, told) = scene.mcp(OWNER, &SESSION, call.clone()).await;
+    let why = told["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(told["result"]["isError"] == true && why.starts_with("too many calls"), "{told}");
+    drop(all);
+    let (_, told) = scene.mcp(OWNER, &SESSION, call).await;
+    assert_ne!(told["result"]["isError"], true, "{told}");
+}
