@@ -107,6 +107,8 @@ pub(super) struct Room {
     pub(super) rig: Rig,
     /// The accounts in each room, for the server's answers.
     pub(super) accounts: Vec<&'static str>,
+    /// Whether what is said comes from the server's history.
+    pub(super) from_history: bool,
     said: u64,
 }
 
@@ -117,7 +119,7 @@ impl Room {
         rig.chat.deps.joined.send_replace(room());
         rig.chat.deps.wanted.send_replace(room());
         rig.chat.up = true;
-        Self { rig, accounts: vec!["oak-ada"], said: 0 }
+        Self { rig, accounts: vec!["oak-ada"], from_history: false, said: 0 }
     }
 
     /// Somebody says something in a place; returns what the chat task says to that.
@@ -150,7 +152,7 @@ impl Room {
             cursor: None,
             text: text.to_owned(),
             gangline_id: None,
-            from_history: false,
+            from_history: self.from_history,
             reply_to: None,
             bot: false,
         };

@@ -52,6 +52,7 @@ mod sqlite {
             questions_are_listed_newest_first_and_narrowed,
             an_agent_has_a_bounded_number_of_open_questions,
             the_end_of_a_turn_answers_what_it_was_asked,
+            each_question_of_a_turn_gets_its_own_answer,
             a_lost_turn_does_not_get_its_answered_question_again;
         reminders:
             a_reminder_fires_once_into_the_inbox,

@@ -317,3 +317,47 @@ pub(crate) async fn a_lost_turn_does_not_get_its_answered_question_again(_: &Fix
         assert_eq!(open, QuestionState::Open);
     }
 }
+
+/// R2-22: of two questions in one turn each gets what was said to it; what was said to a message that
+/// asked nothing answers none of another asker's.
+pub(crate) async fn each_question_of_a_turn_gets_its_own_answer(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let asks = async |asker: AgentName, request: &str| {
+        let asked = Asked::Agents(vec![bob()]);
+        let rule = AnswerRule::First;
+        let new = NewQuestion { asked, rule, options: Vec::new(), ..question(&asker, request) };
+        let bring = move |number: QuestionNumber| AskedBy {
+            deliver: vec![NewMessage {
+                origin: Origin::Agent,
+                principal: Principal { account: asker.to_string(), tier: Tier::Agent },
+                ..keyed(&bob(), &format!("question/{number}/to"))
+            }],
+            announce: Vec::new(),
+        };
+        store.ask(new, bring).await.unwrap().number
+    };
+    let eve: AgentName = "spark-eve".parse().unwrap();
+    let numbers = [asks(ada(), "1").await, asks(eve.clone(), "2").await, asks(eve, "3").await];
+    store.accept(keyed(&bob(), "words")).await.unwrap();
+    let epoch = store.begin_epoch(&bob(), (1, ""), claude()).await.unwrap().epoch;
+    let waiting = store.pending(&bob(), UnixMicros(i64::MAX), 9).await.unwrap();
+    let ids: Vec<MessageId> = waiting.iter().map(|row| row.id).collect();
+    let turn = TurnId { epoch, number: 1 };
+    store.take(take(&bob(), turn, &ids)).await.unwrap();
+    // The first one has no words of its own, and its asker said nothing else.
+    let said = [None, Some("two"), Some("three"), Some("to somebody")];
+    let one = |(id, said): (&MessageId, Option<&str>)| {
+        ends(turn, *id, MessageState::Answered, said).settle.remove(0)
+    };
+    let settle = ids.iter().zip(said).map(one).collect();
+    store
+        .end_turn(EndTurn { settle, ..ends(turn, ids[0], MessageState::Answered, None) })
+        .await
+        .unwrap();
+    let mut answers = Vec::new();
+    for number in numbers {
+        answers
+            .push(store.question(number).await.unwrap().unwrap().answer.map(|it| it.to_string()));
+    }
+    assert_eq!(answers, [None, Some("two".to_owned()), Some("three".to_owned())]);
+}

@@ -19,7 +19,17 @@ const ZOES: (&str, &str) = ("zoe", "=zoe");
 async fn asks(
     room: &mut Room,
     (agent, to): (&str, &str),
+    place: ((&str, &str), Extent),
+) -> QuestionNumber {
+    asks_and_waits(room, (agent, to), place, None).await
+}
+
+/// The same by a call that the daemon of this epoch holds open.
+async fn asks_and_waits(
+    room: &mut Room,
+    (agent, to): (&str, &str),
     ((target, place), extent): ((&str, &str), Extent),
+    waits: Option<Epoch>,
 ) -> QuestionNumber {
     let text = |text: &str| Redacted::from_store(text.to_owned());
     let store = room.rig.chat.deps.store.clone();
@@ -38,7 +48,7 @@ async fn asks(
         expires_at: None,
         in_reply_to: None,
         reply_target: "#lab".to_owned(),
-        waits: None,
+        waits,
     };
     let (target, place) = (target.to_owned(), place.to_owned());
     let bring = move |number: QuestionNumber| AskedBy {
@@ -217,4 +227,46 @@ async fn people_hear_of_an_answer_where_they_were_asked() {
     let told = room.says(ZOE, "#lab", "@ada answer 1").await;
     assert_eq!(told, [format!("#lab zoe: {said}")]);
     assert_eq!(question(&room, number).await.answered_by.as_deref(), Some("owner"));
+}
+
+/// R1-20, C8: who speaks to an agent whose call waits for an answer answers it: in the room that was
+/// asked, or in private. Words to several agents, of agents, from history, in another room, or to the
+/// call of a daemon that is gone do not.
+#[tokio::test]
+async fn words_to_an_agent_that_waits_are_its_answer() {
+    let (lab, ops) = (("#lab", "#lab"), ("#ops", "#ops"));
+    let (ours, gone) = (Some(Epoch(1)), Some(Epoch(0)));
+    let bot = ("oak-bob", Tier::Agent);
+    for (place, waits, who, at, text, from_history, taken) in [
+        (lab, ours, ZOE, "#lab", "@ada blue", false, Some("blue")),
+        (lab, ours, OWNER, "#lab", "oak-ada: 2", false, Some("production")),
+        (lab, ours, ZOE, "oak-ada", "blue", false, Some("blue")),
+        (lab, ours, ZOE, "#lab", "blue", false, None),
+        (lab, ours, ZOE, "#lab", "@ada @bob blue", false, None),
+        (lab, ours, ZOE, "#lab", "@ada blue", true, None),
+        (lab, ours, ZOE, "oak-ada", "blue", true, None),
+        (lab, ours, bot, "#lab", "@ada blue", false, None),
+        (lab, ours, bot, "oak-ada", "blue", false, None),
+        (lab, ours, ("eve", Tier::Stranger), "#lab", "@ada blue", false, None),
+        (lab, ours, ZOE, "#lab", "@ada", false, None),
+        (lab, gone, ZOE, "#lab", "@ada blue", false, None),
+        (lab, gone, ZOE, "oak-ada", "blue", false, None),
+        (lab, None, ZOE, "#lab", "@ada blue", false, None),
+        (ops, ours, ZOE, "#lab", "@ada blue", false, None),
+    ] {
+        let mut room = Room::open().await;
+        room.rig.chat.deps.everybody.push("oak-bob".parse().unwrap());
+        let to = format!("room:{}", place.1);
+        let place = (place, Extent::Whole);
+        let number = asks_and_waits(&mut room, ("oak-ada", &to), place, waits).await;
+        room.from_history = from_history;
+        room.says(who, at, text).await;
+        let case = format!("{to} {waits:?} {who:?} {at} {text} {from_history}");
+        assert_eq!(answer(&room, number).await.as_deref(), taken, "{case}");
+        let prompts = room.prompts().await;
+        assert!(
+            taken.is_none() || prompts.iter().all(|it| it.starts_with("[ANSWER")),
+            "{prompts:?}"
+        );
+    }
 }
