@@ -38,7 +38,7 @@ pub(crate) const WAS_RENEWED: &str = "this is a new session: your conversation h
 pub(crate) const CHECKPOINT_GIVEN: &str =
     "the agent was given the checkpoint: pinned rules, task, constraints and what is open";
 pub(crate) const EMPTIED: &str =
-    "the context is to be emptied: the agent begins without a checkpoint";
+    "the context will be emptied: the agent begins without a checkpoint";
 pub(crate) const RENEWED: &str =
     "the backend begins a new session; its first prompt carries the checkpoint";
 /// How a status calls the turn for the notes.
@@ -158,7 +158,7 @@ pub(crate) fn form_incomplete(missing: &[&str], form: &Path) -> String {
     let names: Vec<String> = missing.iter().map(|name| format!("`## {name}`")).collect();
     let form = form.display();
     format!(
-        "the agent's checkpoint {form} has no {}: after its context is shortened it is told only what \
+        "the agent's form {form} has no {}: after its context is shortened it is told only what \
          Gangline knows itself",
         names.join(" and no ")
     )
@@ -166,8 +166,8 @@ pub(crate) fn form_incomplete(missing: &[&str], form: &Path) -> String {
 
 pub(crate) fn cold_reset(tokens: u64) -> String {
     format!(
-        "the context holds {tokens} tokens and was not used for as long as `cold_reset` says: a new \
-         session begins instead of it"
+        "the context holds {tokens} tokens and was not used for the time of `cold_reset`: a new \
+         session replaces it"
     )
 }
 

@@ -54,10 +54,7 @@ pub(super) fn loopback(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
     }
     reader.fault_help(
         node.place,
-        format!(
-            "`{}` is not an address of this machine's loopback, and there is no TLS",
-            shown(&host)
-        ),
+        format!("`{}` is not a loopback address, and there is no TLS", shown(&host)),
         "write 127.0.0.1; from another machine use an SSH tunnel or a proxy with TLS",
     );
     None

@@ -36,12 +36,12 @@ pub(crate) async fn check(
 /// Returns why a request may not come in; `ours` is the configured host and the port.
 fn stops(headers: &HeaderMap, uri: &Uri, ours: (&str, u16)) -> Option<&'static str> {
     let Some(host) = host(headers, uri).filter(|host| is_ours(host, ours)) else {
-        return Some("the host of the request is not this machine's own");
+        return Some("the header Host does not name this machine");
     };
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let expected = format!("http://{host}");
     let same = |origin: &HeaderValue| origin.as_bytes().eq_ignore_ascii_case(expected.as_bytes());
-    (!origins.all(same)).then_some("the request comes from another page")
+    (!origins.all(same)).then_some("the request comes from a foreign web page")
 }
 
 /// Returns the one host that the request names, nothing if it names none or two.

@@ -54,7 +54,7 @@ impl Caller {
 pub(crate) async fn caller(shared: &Shared, headers: &HeaderMap) -> Result<Caller, Refusal> {
     let wrong = |text: &str| {
         Refusal::new(ErrorCode::Unauthorized, text).hint(
-            "send `Authorization: Bearer TOKEN`; the owner makes a token by `gangline token add`",
+            "send `Authorization: Bearer TOKEN`; the owner makes one with `gangline token add`",
         )
     };
     let token = bearer(headers).ok_or_else(|| wrong("the token is missing"))?;

@@ -56,7 +56,7 @@ pub(crate) async fn message(
         Method::DELETE => return Ok(StatusCode::NO_CONTENT.into_response()),
         _ => {
             let allow = [(header::ALLOW, "POST, DELETE")];
-            let refusal = bad("messages come by POST; this server says nothing unasked");
+            let refusal = bad("send messages by POST; this server sends nothing on its own");
             return Ok((StatusCode::METHOD_NOT_ALLOWED, allow, refusal).into_response());
         }
     }
@@ -81,7 +81,7 @@ async fn answer(
         (StatusCode::BAD_REQUEST, Json(rpc::error(id, code, text))).into_response()
     };
     let Ok(message) = serde_json::from_slice::<Value>(body) else {
-        return wrong(&Value::Null, rpc::PARSE_ERROR, "this is no JSON");
+        return wrong(&Value::Null, rpc::PARSE_ERROR, "the body is not JSON");
     };
     if session.is_none() && rpc::is(rpc::CALL, &message) {
         // Without a session two calls could not be told from one that is sent again.
@@ -143,6 +143,6 @@ fn discovers(body: &[u8]) -> bool {
 fn session(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     let Some(name) = headers.get(SESSION) else { return Ok(None) };
     let name = name.to_str().ok().filter(|name| (1..=SESSION_MAX).contains(&name.len()));
-    let wrong = || Refusal::new(ErrorCode::BadRequest, "this is no name of a session");
+    let wrong = || Refusal::new(ErrorCode::BadRequest, "the session's name is malformed");
     name.map(|name| Some(name.to_owned())).ok_or_else(wrong)
 }

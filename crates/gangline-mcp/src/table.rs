@@ -63,7 +63,7 @@ pub enum Tool {
     Compact,
     /// Begins an empty context.
     Clear,
-    /// Tells a folder's instructions.
+    /// Returns a folder's instructions.
     SetDirectory,
     /// Asks for another agent.
     RequestSpawn,
@@ -250,7 +250,7 @@ impl Tool {
                 object(&json!({}), &[]),
             ),
             Self::SetDirectory => (
-                "Tells the instructions (CLAUDE.md) of a folder. The agent's own folder stays.",
+                "Returns the instructions (CLAUDE.md) of a folder. The agent's own folder stays.",
                 object(&json!({"path": Text("the folder's absolute path").json()}), &["path"]),
             ),
             Self::RequestSpawn => manager::request_spawn(),

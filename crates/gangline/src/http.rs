@@ -40,8 +40,7 @@ pub(crate) fn options(loaded: &Loaded, paths: &Paths) -> Result<Option<HttpOptio
         return Ok(None);
     }
     let Some(ip) = configuration::loopback(&http.host) else {
-        let text =
-            format!("`http.host` is not an address of this machine's loopback: {}", http.host);
+        let text = format!("`http.host` is not a loopback address: {}", http.host);
         return Err(Failure::config(anyhow::anyhow!(text)).hint("write `host: 127.0.0.1`"));
     };
     Ok(Some(HttpOptions {

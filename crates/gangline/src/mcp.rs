@@ -31,7 +31,7 @@ const CHUNK: usize = 16 * 1024;
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct McpArgs {
-    /// Send and read messages in the channels of this agent
+    /// Serve the tools of this agent
     #[arg(long, value_name = "NICK")]
     nick: Option<Who>,
     /// Forward to this socket; Gangline passes it to an agent's program
@@ -50,11 +50,11 @@ struct Alone {
     args: McpArgs,
 }
 
-pub(crate) const ABOUT: &str = "Send and read messages from any MCP client";
+pub(crate) const ABOUT: &str = "Serve an agent's tools to any MCP client, on the standard streams";
 pub(crate) const LONG: &str = "\
-Send and read messages from any MCP client: an MCP server on the standard streams.
+Serve an agent's tools to any MCP client: an MCP server on the standard streams.
 
-With --nick it has the tools send, read, who, channels and topic. Reading shows what that agent's daemon sees, and marks nothing as read for the agent. Messages are sent in your name, over a separate connection to the chat server. If the agent itself starts it (GANGLINE_TOKEN is set), it sends and reads as the agent.
+With --nick you ask the agent, read its letters and questions, and answer them (ask, recv, answer and others), and you send and read messages (send, read, who and others). Reading shows what that agent's daemon sees, and marks nothing as read for the agent. Messages are sent in your name, over a separate connection to the chat server. If the agent itself starts it (GANGLINE_TOKEN is set), it uses its own tools.
 
 A client's entry: {\"command\": \"gangline\", \"args\": [\"mcp\", \"--nick\", \"NICK\"]}
 

@@ -34,7 +34,9 @@ pub fn standing(row: &ChangeRow) -> String {
             format!("open; say `yes {0}` or `no {0} REASON`", row.number)
         }
         ChangeState::Approved => format!("allowed{by}; the hub applies it"),
-        ChangeState::Applying => format!("allowed{by}; applied, and {} is waited for", row.subject),
+        ChangeState::Applying => {
+            format!("allowed{by}; applied, waiting for {} to be ready", row.subject)
+        }
         ChangeState::RollingBack => format!("allowed{by}; it is being undone: {outcome}"),
         ChangeState::Applied | ChangeState::RolledBack | ChangeState::Failed => {
             format!("allowed{by}; {outcome}")

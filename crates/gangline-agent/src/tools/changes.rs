@@ -67,7 +67,7 @@ impl AgentTools {
         };
         let announce = self.announcing(context, &new).await;
         let requested = self.speaker.store.request_change(new, announce).await;
-        let requested = requested.map_err(|error| format!("not asked for: {error}"))?;
+        let requested = requested.map_err(|error| format!("no request made: {error}"))?;
         self.speaker.committed.send_modify(|count| *count += 1);
         self.speaker.outbox.notify_one();
         let mut told =
@@ -89,15 +89,15 @@ impl AgentTools {
         let unclean = repository.uncommitted().await.map_err(|error| refused(&error))?;
         if !unclean.is_empty() {
             return Err(format!(
-                "not asked for: {} has changes that are not committed: an owner commits or removes \
-                 them first (`git status` in {})",
+                "no request made: {} has uncommitted changes: an owner commits or removes them \
+                 first (`git status` in {})",
                 unclean.join(", "),
                 repository.root().display()
             ));
         }
-        let text = text_at(&repository, &head)
-            .await?
-            .ok_or_else(|| format!("not asked for: git does not keep the configuration: {INIT}"))?;
+        let text = text_at(&repository, &head).await?.ok_or_else(|| {
+            format!("no request made: git does not keep the configuration: {INIT}")
+        })?;
         let config = fleet.parsed(&text)?;
         Ok(Here { repository, head, text, config })
     }
@@ -152,14 +152,14 @@ const INIT: &str = "an owner runs `gangline init --git` once";
 fn refused(error: &GitError) -> String {
     match error {
         GitError::NoRepository(_) => {
-            format!("not asked for: {error}, and a change needs one: {INIT}")
+            format!("no request made: {error}, and a change needs one: {INIT}")
         }
         GitError::NoGit
         | GitError::NotACommit(_)
         | GitError::Run(_)
         | GitError::Late
         | GitError::TooLong(_)
-        | GitError::Failed { .. } => format!("not asked for: {error}"),
+        | GitError::Failed { .. } => format!("no request made: {error}"),
     }
 }
 
@@ -176,13 +176,13 @@ fn spawn(fleet: &Fleet, here: &Here, call: &ToolCall) -> Result<Asked, String> {
         None => fleet.me.clone(),
     };
     let like = here.config.agent(&template).ok_or_else(|| {
-        format!("not asked for: {template} is not in the configuration as git has it")
+        format!("no request made: {template} is not in the configuration as git has it")
     })?;
     let lines = append::entry(&nick, like);
     let text = append::with_agent(&here.text, &lines)
-        .map_err(|error| format!("not asked for: {}", crate::texts::whole(&error)))?;
+        .map_err(|error| format!("no request made: {}", crate::texts::whole(&error)))?;
     let after = fleet.parsed(&text)?;
-    let mut detail = vec![format!("a new agent with what {template} has, but its role:")];
+    let mut detail = vec![format!("a copy of {template} without its role:")];
     detail.extend(lines.iter().map(|line| format!("  {line}")));
     detail.extend(told(&here.config, &after));
     let summary = format!("a new agent {nick}, like {template}");
@@ -195,9 +195,9 @@ fn new_nick(config: &Config, name: &str) -> Result<AgentName, String> {
     let (name, server) = (name.trim(), &config.server.name);
     let begins = format!("{server}-");
     let whole = if name.starts_with(&begins) { name.to_owned() } else { begins + name };
-    let nick: AgentName = whole.parse().map_err(|error| format!("not asked for: {error}"))?;
+    let nick: AgentName = whole.parse().map_err(|error| format!("no request made: {error}"))?;
     match config.agent(&nick) {
-        Some(there) => Err(format!("not asked for: there is an agent {} already", there.nick)),
+        Some(there) => Err(format!("no request made: there is an agent {} already", there.nick)),
         None => Ok(nick),
     }
 }
@@ -209,27 +209,27 @@ async fn config(fleet: &Fleet, here: &Here, call: &ToolCall) -> Result<Asked, St
     let commit = commit.map_err(|error| refused(&error))?;
     if commit == here.head {
         return Err(format!(
-            "not asked for: {} is checked out already; `update` restarts an agent with it",
+            "no request made: {} is checked out already; `update` restarts an agent with it",
             commit.short()
         ));
     }
     let follows = repository.follows(&here.head, &commit).await;
     if !follows.map_err(|error| refused(&error))? {
         return Err(format!(
-            "not asked for: {} does not follow {}, which is checked out: rebase it on that commit, \
-             then ask again",
+            "no request made: {} does not follow {}, which is checked out: rebase it on that \
+             commit, then ask again",
             commit.short(),
             here.head.short()
         ));
     }
     let text = text_at(repository, &commit).await?;
-    let text = text.ok_or("not asked for: the commit has no configuration")?;
-    let after = fleet.parsed(&text).map_err(|error| format!("not asked for: {error}"))?;
+    let text = text.ok_or("no request made: the commit has no configuration")?;
+    let after = fleet.parsed(&text).map_err(|error| format!("no request made: {error}"))?;
     let name = fields::text(&call.input, "agent")?;
     // One that the commit adds is only in the new one.
     let subject = fleet
         .meant(&here.config, name)
-        .or_else(|why| fleet.meant(&after, name).map_err(|_| format!("not asked for: {why}")))?;
+        .or_else(|why| fleet.meant(&after, name).map_err(|_| format!("no request made: {why}")))?;
     let differ = compare::differences(&here.config, &after);
     let first = differ.first().map_or("nothing that Gangline reads", |it| it.text.as_str());
     let more = match differ.len() {
@@ -241,7 +241,7 @@ async fn config(fleet: &Fleet, here: &Here, call: &ToolCall) -> Result<Asked, St
     let mut detail = vec![format!("commit {} ({})", commit.as_str(), shown::label(&title))];
     detail.extend(told(&here.config, &after));
     let diff = repository.diff(&here.head, &commit, DIFF_MAX).await;
-    detail.push(format!("difference to {}, which is applied now:", here.head.short()));
+    detail.push(format!("diff to {}, which is in use now:", here.head.short()));
     detail.extend(diff.map_err(|error| refused(&error))?.lines().map(str::to_owned));
     let kind = ChangeKind::Config;
     Ok(Asked { kind, subject, commit: Some(commit), entry: None, summary, detail })

@@ -55,7 +55,7 @@ impl AgentTools {
             Tool::Start => self.start(&fleet, &config, &subject).await,
             Tool::Restart => self.restart(&fleet, &config, &subject).await,
             Tool::Update => self.update(&fleet, &config, &subject).await,
-            other => Err(format!("`{}` is no tool of a manager's", other.name())),
+            other => Err(format!("`{}` is not a tool of managers", other.name())),
         }
     }
 

@@ -84,7 +84,7 @@ impl Watch<'_> {
         let unclean = repository.uncommitted().await?;
         if !unclean.is_empty() {
             return Err(Not(format!(
-                "not applied: {} has changes that are not committed: commit them, then ask again",
+                "not applied: {} has uncommitted changes: commit them, then ask again",
                 unclean.join(", ")
             )));
         }
@@ -167,7 +167,9 @@ impl Watch<'_> {
             return done(format!("applied; {agent} is not among the agents that are to run"));
         };
         if !wanted {
-            return done(format!("applied; {agent} is stopped, and takes it when it is started"));
+            return done(format!(
+                "applied; {agent} is stopped, and will use it when it is started"
+            ));
         }
         let row = rows.iter().find(|row| row.agent == *agent);
         let is_new = row.is_some_and(|row| row.epoch.0 > change.epoch);
@@ -210,7 +212,7 @@ impl Watch<'_> {
         failpoint::hit("change.undone");
         let taken = self.taken(plan).await;
         if let Err(Refused(why)) = taken {
-            return Err(Not(format!("undone, but what was there before is refused: {why}")));
+            return Err(Not(format!("undone, but the earlier configuration is refused: {why}")));
         }
         let known = self.reconciler.known().find(|it| it.agent == Some(&change.subject));
         if known.is_some_and(|known| known.wanted) && change.kind == ChangeKind::Config {

@@ -6,8 +6,7 @@ use super::{LOG_LINES, LOG_LINES_MAX, Text, object};
 
 type Described = (&'static str, Value);
 
-const NAME: Text =
-    Text("the agent's name, such as spark-ada, or what stands behind the server's: ada");
+const NAME: Text = Text("the agent's nick, with or without the server's name: spark-ada or ada");
 
 fn named() -> Value {
     object(&json!({"name": NAME.json()}), &["name"])
@@ -34,9 +33,9 @@ pub(super) fn restart() -> Described {
 }
 
 pub(super) fn update() -> Described {
-    let description = "Restarts an agent if its part of the configuration, or the program, is another \
-                       than the one that it was started with; otherwise nothing happens. Call it when \
-                       you get [needs_update]. No approval is needed.";
+    let description = "Restarts an agent if its part of the configuration, or the program, has \
+                       changed since it was started; otherwise does nothing. Call it when you get \
+                       [needs_update]. No approval is needed.";
     (description, named())
 }
 
@@ -69,11 +68,11 @@ const REASON: Text = Text("why, for the person who decides");
 pub(super) fn request_spawn() -> Described {
     let properties = json!({
         "name": Text("what the new agent is called, without the server's name: ada").json(),
-        "template": Text("the agent whose entry it gets, but for its role; yours if left out").json(),
+        "template": Text("the agent to copy, without its role; you if left out").json(),
         "reason": REASON.json(),
     });
-    let description = "Asks the people in charge for another agent, and returns the number of the \
-                       approval at once. What they decide, and what came of it, comes to your inbox.";
+    let description = "Asks the owners for another agent, and returns the number of the request at \
+                       once. Their decision and its result come to your inbox.";
     (description, object(&properties, &["name"]))
 }
 
@@ -84,9 +83,9 @@ pub(super) fn request_apply_commit() -> Described {
             out: its id, or a branch").json(),
         "reason": REASON.json(),
     });
-    let description = "Asks the people in charge to apply another configuration, and returns the number \
-                       of the approval at once. It is validated first. What they decide, and what came \
-                       of it, comes to your inbox; if the agent does not come up with it, it is undone.";
+    let description = "Asks the owners to apply another configuration, and returns the number of \
+                       the request at once. It is validated first. Their decision and its result \
+                       come to your inbox. If the agent does not start with it, it is undone.";
     (description, object(&properties, &["agent", "commit_ref"]))
 }
 

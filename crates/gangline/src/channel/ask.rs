@@ -80,7 +80,8 @@ pub(crate) fn compact(reach: &Reach) -> Result<String, Failure> {
 
 /// Begins an empty context.
 pub(crate) fn clear(reach: &Reach) -> Result<String, Failure> {
-    ask(reach, "clear", &Command::Clear).map(|_| "begins anew once no turn is open".to_owned())
+    ask(reach, "clear", &Command::Clear)
+        .map(|_| "begins a new session once no turn is open".to_owned())
 }
 
 /// Tells the instructions of a folder.

@@ -75,8 +75,8 @@ pub(crate) struct Args {
     /// The server's name, which every nick begins with [default: from the machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
-    /// Keep the configuration in a git repository of its folder; also one that is there already.
-    /// Agents with the role of a manager need it to ask for changes
+    /// Put the configuration, new or existing, into a git repository; managers need one to ask for
+    /// changes
     #[arg(long)]
     pub(crate) git: bool,
     /// Do not ask

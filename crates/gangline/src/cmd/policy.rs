@@ -17,7 +17,7 @@ use gangline_store::{NewEvent, RuleRow, Store};
 
 use crate::{caller, cli::Global, failure::Failure, names, output, place, show, store, who::Who};
 
-/// List, remove, test or suggest the rules which let calls run without asking
+/// List, remove, test or suggest the rules that let calls run without asking
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -39,8 +39,8 @@ enum Policy {
     },
     /// Replay recorded calls against the rules of a file, and show which decisions would change
     ///
-    /// The file is a JSON list as `policy list --json` and `policy suggest --json` print it. It is
-    /// taken as all the rules there are. Exits with code 1 if a call that a person refused would run.
+    /// The file is a JSON list as `policy list --json` and `policy suggest --json` print it. It
+    /// replaces the present rules. Exits with code 1 if a call that a person refused would run.
     Test {
         /// The file with the rules
         #[arg(value_name = "RULEFILE")]
@@ -51,14 +51,14 @@ enum Policy {
         #[arg(long, value_name = "TIME", default_value = "7d", value_parser = span)]
         since: Duration,
     },
-    /// Show rules for what people often allowed and never refused; never for dangerous calls
+    /// Show rules for harmless calls that people often allowed and never refused
     Suggest {
         /// Only this agent's calls
         agent: Option<Who>,
         /// How far back: a number with s, m, h, d or w
         #[arg(long, value_name = "TIME", default_value = "30d", value_parser = span)]
         since: Duration,
-        /// How often a person must have allowed it
+        /// How often people must have allowed the call
         #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least)]
         at_least: usize,
     },

@@ -22,7 +22,7 @@ const LABEL_MAX: usize = 60;
 /// How many bytes a SHA-256 has.
 const HASH: usize = 32;
 
-/// Make, list or revoke tokens, with which programs outside reach one agent over HTTP
+/// Make, list or revoke the tokens of programs that use the HTTP interface
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -33,16 +33,16 @@ pub(crate) struct Args {
 enum What {
     /// Make a token and print it, once: only its hash is stored
     Add {
-        /// What it opens: mcp:NICK (the agent's tools, for a person's MCP client) or wake:NICK
+        /// What it allows: mcp:NICK (an MCP client uses the agent's tools) or wake:NICK
         #[arg(long, value_name = "mcp:NICK|wake:NICK")]
         scope: Scope,
         /// What it is for, at most 60 characters; with wake:NICK the name of the program that wakes
         #[arg(long, value_name = "TEXT", default_value = "", value_parser = label)]
         label: String,
     },
-    /// List the tokens: what each opens, who made it, when it was used last
+    /// List the tokens: what each allows, who made it, when it was last used
     List,
-    /// Revoke a token: from the next request on it opens nothing
+    /// Revoke a token: it is refused from the next request on
     Revoke {
         /// The token's number
         #[arg(value_parser = number)]
@@ -137,7 +137,7 @@ async fn revoke(global: &Global, number: i64) -> Result<(), Failure> {
         };
     }
     let scope = wire(&row).scope;
-    output::print(&format!("token {number} for {scope} is revoked: it opens nothing any more\n"))
+    output::print(&format!("token {number} for {scope} is revoked: it is refused from now on\n"))
 }
 
 /// Returns a new token: 256 random bits.

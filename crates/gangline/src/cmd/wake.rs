@@ -22,7 +22,7 @@ use crate::{
     who::Who,
 };
 
-/// Let a script or program tell an agent something, which may start a turn
+/// Send an agent a message from a script or program; it may start a turn
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "An agent takes 10 wakes a minute from each label. A wake is only text: it \
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// What to tell it, at most 64 KiB; `-` reads standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: String,
-    /// Makes a repeated call the same wake: any word that is new for each event
+    /// A word for the event, such as `build-381`: a second call with the same word adds nothing
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 }

@@ -73,7 +73,7 @@ pub(crate) fn tested(found: &PolicyTest) -> String {
     ));
     if refused > 0 {
         text.push_str(&format!(
-            "{refused} of those that would run were refused by a person: look at these rules again\n"
+            "{refused} of those that would run were refused by a person: check these rules\n"
         ));
     }
     text
@@ -82,7 +82,7 @@ pub(crate) fn tested(found: &PolicyTest) -> String {
 /// Returns what `policy suggest` prints.
 pub(crate) fn suggested(rules: &[SuggestedRule]) -> String {
     if rules.is_empty() {
-        return "no rule is worth making: nothing harmless was allowed that often\n".to_owned();
+        return "no rule to suggest: no harmless call was allowed that often\n".to_owned();
     }
     let row = |rule: &SuggestedRule| {
         [

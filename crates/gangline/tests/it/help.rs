@@ -35,19 +35,19 @@ fn the_help_lists_every_command() {
       logs         Show what an agent was asked and did, oldest first
       attach       Show an agent's turns as they happen
       prompt       Send a prompt to an agent from the command line
-      wake         Let a script or program tell an agent something, which may start a turn
+      wake         Send an agent a message from a script or program; it may start a turn
       cancel       Cancel a waiting message
       trace        Show one message: its states, turns, sent lines and approvals
       channel      Send and read messages as an agent; the agents' skill uses it
-      mcp          Send and read messages from any MCP client
+      mcp          Serve an agent's tools to any MCP client, on the standard streams
       approvals    List open approvals, or show one in full
       approve      Allow what an approval asks for
       deny         Refuse what an approval asks for; the model reads the reason
-      policy       List, remove, test or suggest the rules which let calls run without asking
+      policy       List, remove, test or suggest the rules that let calls run without asking
       questions    List open questions of the agents
       answer       Answer an agent's question
       inbox        List the letters that agents sent to the operator, answer them, or put them away
-      token        Make, list or revoke tokens, with which programs outside reach one agent over HTTP
+      token        Make, list or revoke the tokens of programs that use the HTTP interface
       config       Check the configuration, or print its schema
       doctor       Check the installation, the agents and their programs; say how to fix what is wrong
       runtime      List, check and choose backends

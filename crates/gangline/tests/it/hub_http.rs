@@ -119,7 +119,7 @@ fn what_may_not_come_in_is_refused_and_told_why() {
             let origin = ["Origin: http://evil.example"];
             let foreign = scene.post(&path, &owner, &origin, "");
             assert_eq!(foreign.status, 403, "{path}: {foreign:?}");
-            assert_eq!(error(&foreign), "the request comes from another page");
+            assert_eq!(error(&foreign), "the request comes from a foreign web page");
             assert!(!foreign.head.to_lowercase().contains("access-control"), "{foreign:?}");
         }
     }
@@ -186,7 +186,7 @@ fn a_program_wakes_an_agent_over_http() {
     for (more, body, status, why) in [
         (&[][..], json!({"body": " "}), 400, "the body is empty"),
         (&[], json!({"body": "x", "from": "owner"}), 403, "this token wakes as `matrix`"),
-        (&[], json!({"text": "x"}), 400, "the body is not what it must be"),
+        (&[], json!({"text": "x"}), 400, "the body is no valid wake"),
         (&[], json!({"body": "x".repeat(70_000)}), 413, "the body has more than 64 KiB"),
         (&["Idempotency-Key: a b"], news.clone(), 400, "a key has 1 to 128"),
     ] {

@@ -31,7 +31,7 @@ fn a_token_is_shown_once_listed_and_revoked() {
     assert!(!list.contains(&token), "{list}");
 
     let revoked = world.run(&["token", "revoke", "1"]).ok();
-    assert_eq!(revoked, "token 1 for mcp:oak-ada is revoked: it opens nothing any more\n");
+    assert_eq!(revoked, "token 1 for mcp:oak-ada is revoked: it is refused from now on\n");
     let again = world.run(&["token", "revoke", "1"]);
     assert!(again.stderr.contains("token 1 is revoked already"), "{}", again.stderr);
     let none = world.run(&["token", "revoke", "9"]);
