@@ -63,7 +63,7 @@ use addressee::Addressees;
 use cursors::Cursors;
 use inquiries::{Inquiries, Inquiry};
 use outbox::InFlight;
-use owners::{Owners, Reminded};
+use owners::{Owners, Reminded, ToldAgain};
 use trouble::Troubles;
 
 /// How long a store that cannot be read at the start is waited for.
@@ -149,6 +149,8 @@ pub(crate) struct Chat {
     pages: HashMap<String, show::Page>,
     /// The last time that owners were told of each open approval.
     reminded: HashMap<ApprovalNumber, Reminded>,
+    /// The last time that owners were told again of each open change.
+    changes_told: HashMap<ApprovalNumber, ToldAgain>,
     /// When owners are to be told next of what is open.
     remind_at: Option<UnixMicros>,
     /// Where owners are.
@@ -204,6 +206,7 @@ impl Chat {
             words: HashSet::new(),
             pages: HashMap::new(),
             reminded: HashMap::new(),
+            changes_told: HashMap::new(),
             remind_at: None,
             owners: Owners::default(),
         }
@@ -256,6 +259,7 @@ impl Chat {
                     self.retry_catch_up();
                     self.record_confirmed().await;
                     self.notify_owners().await;
+                    self.notify_owners_of_changes().await;
                     self.look_for_addressees().await;
                     self.send_waiting().await;
                 }

@@ -56,7 +56,8 @@ impl Showing {
         };
         let held = store.held(agent).await.unwrap_or_default();
         let questions = status::questions(store, agent).await.unwrap_or_default();
-        Around { approvals, questions, pending, held, ..Around::default() }
+        let changes = store.changes(Some(agent), true).await.unwrap_or_default();
+        Around { approvals, changes, questions, pending, held, ..Around::default() }
     }
 
     /// Returns the whole status.

@@ -9,8 +9,11 @@ use gangline_api::status::{
 use gangline_core::{
     AgentName, Epoch, agent::AgentPhase, name::ChannelName, question::text, word::Stored,
 };
+use gangline_mcp::table::Tool;
 use gangline_os::clock::rfc3339;
-use gangline_store::{ApprovalRow, Held, QuestionFilter, QuestionRow, Store, StoreError};
+use gangline_store::{
+    ApprovalRow, ChangeKind, ChangeRow, Held, QuestionFilter, QuestionRow, Store, StoreError,
+};
 
 /// What is known of an agent at one moment.
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub struct Known {
 pub struct Around {
     /// The open approvals.
     pub approvals: Vec<ApprovalRow>,
+    /// The changes that it asked for and nobody has decided.
+    pub changes: Vec<ChangeRow>,
     /// The open questions that it asked people.
     pub questions: Vec<QuestionRow>,
     /// Messages accepted and not yet in a turn.
@@ -66,6 +71,7 @@ impl Around {
     pub async fn read(store: &Store, agent: &AgentName) -> Result<Self, StoreError> {
         Ok(Self {
             approvals: store.approvals(Some(agent), true).await?,
+            changes: store.changes(Some(agent), true).await?,
             questions: questions(store, agent).await?,
             pending: store.waiting(agent).await?,
             held: store.held(agent).await?,
@@ -100,6 +106,7 @@ impl Known {
             task: note.task,
             pending: around.pending,
             waiting_for: waiting_for
+                .chain(around.changes.iter().map(change))
                 .chain(around.questions.iter().map(question))
                 .chain(login.map(|hint| WaitingFor::Login { hint }))
                 .chain(note.parked.map(|why| WaitingFor::Resume { why }))
@@ -153,6 +160,24 @@ fn approval(row: &ApprovalRow) -> WaitingFor {
         tool: row.tool.clone(),
         summary: row.summary.to_string(),
         asked_at: rfc3339(row.opened_at),
+    }
+}
+
+fn change(row: &ChangeRow) -> WaitingFor {
+    WaitingFor::Approval {
+        number: row.number,
+        tool: tool_of(row.kind).to_owned(),
+        summary: row.summary.to_string(),
+        asked_at: rfc3339(row.asked_at),
+    }
+}
+
+/// Returns the tool by which a manager asks for such a change.
+#[must_use]
+pub fn tool_of(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Spawn => Tool::RequestSpawn.name(),
+        ChangeKind::Config => Tool::RequestApplyCommit.name(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use gangline_agent::{
     log,
-    status::{Around, Known},
+    status::{Around, Known, tool_of},
 };
 use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
@@ -16,7 +16,7 @@ use gangline_core::{
 use gangline_os::{clock::rfc3339, lock::Holder};
 use gangline_store as store;
 use gangline_store::{
-    AgentRow, ApprovalRow, CauseRow, ChangeKind, ChangeRow, ChangeState, MessageRow, OutboxRow,
+    AgentRow, ApprovalRow, CauseRow, ChangeRow, ChangeState, MessageRow, OutboxRow,
 };
 
 #[cfg(test)]
@@ -160,10 +160,6 @@ pub(crate) fn approval(row: &ApprovalRow) -> Approval {
 
 /// Returns what a manager has asked for as an approval.
 pub(crate) fn change(row: &ChangeRow) -> Approval {
-    let tool = match row.kind {
-        ChangeKind::Spawn => "request_spawn",
-        ChangeKind::Config => "request_apply_commit",
-    };
     let state = match (row.state, row.decision) {
         (ChangeState::Requested, _) | (_, None) => ApprovalState::Open,
         (_, Some(Decision::Allow)) => ApprovalState::Allowed,
@@ -174,7 +170,7 @@ pub(crate) fn change(row: &ChangeRow) -> Approval {
         agent: row.agent.clone(),
         turn: row.turn,
         message: row.message,
-        tool: tool.to_owned(),
+        tool: tool_of(row.kind).to_owned(),
         summary: row.summary.to_string(),
         detail: row.detail.to_string(),
         state,

@@ -1,10 +1,12 @@
 //! Reminders to owners of open approvals, wherever they were asked: in private on our own server,
 //! in a room where no account tells who an owner is.
 
+mod changes;
 mod present;
 
 use std::time::Duration;
 
+pub(super) use changes::ToldAgain;
 pub(super) use present::Owners;
 
 use gangline_api::approval::wanted_of_row;

@@ -181,6 +181,7 @@ impl Room {
                     }
                     self.server(&format!(":irc 315 oak-ada {room} :End of WHO list")).await;
                     self.rig.chat.notify_owners().await;
+                    self.rig.chat.notify_owners_of_changes().await;
                     self.rig.chat.send_waiting().await;
                 }
                 other => panic!("{other:?}"),
@@ -198,6 +199,7 @@ impl Room {
     pub(super) async fn reminds(&mut self, after: Duration) -> Vec<String> {
         self.rig.clock.forward(after);
         self.rig.chat.notify_owners().await;
+        self.rig.chat.notify_owners_of_changes().await;
         self.heard().await
     }
 

@@ -1,5 +1,7 @@
 //! Texts about what managers ask for: for the room and for the command line.
 
+use std::time::Duration;
+
 use gangline_core::{ApprovalNumber, approval::Decision, shown};
 use gangline_store::{ChangeRow, ChangeState};
 
@@ -46,6 +48,18 @@ pub fn standing(row: &ChangeRow) -> String {
             format!("denied{by}{note}")
         }
     }
+}
+
+/// Tells owners again of a change that nobody has decided, in a room or in private.
+pub(crate) fn waits(row: &ChangeRow, target: &str, waited: Duration) -> String {
+    let (number, agent) = (row.number, &row.agent);
+    let to = if target.starts_with('#') { format!("@{agent} ") } else { String::new() };
+    format!(
+        "approval {number}: {agent} asks for {}. Say `{to}yes {number}` or `{to}no {number} REASON`; \
+         `gangline approvals {number}` shows all of it; it has waited for {}",
+        shown::label(row.summary.as_str()),
+        super::span(waited)
+    )
 }
 
 /// Tells somebody who has decided what follows.

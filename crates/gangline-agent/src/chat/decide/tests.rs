@@ -20,6 +20,7 @@ use crate::{
     rules,
 };
 
+mod changes;
 mod matrix;
 mod questions;
 

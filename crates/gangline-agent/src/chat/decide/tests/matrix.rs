@@ -6,12 +6,12 @@ use super::*;
 
 /// Somebody, as the server tells who that is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Actor {
+pub(super) struct Actor {
     /// How they came in.
     by: &'static str,
-    nick: &'static str,
-    account: &'static str,
-    tier: Tier,
+    pub(super) nick: &'static str,
+    pub(super) account: &'static str,
+    pub(super) tier: Tier,
 }
 
 const fn actor(by: &'static str, nick: &'static str, account: &'static str, tier: Tier) -> Actor {
@@ -20,7 +20,7 @@ const fn actor(by: &'static str, nick: &'static str, account: &'static str, tier
 
 /// An owner is known by password or SASL, under any nick; on a server that trusts nicks, by nick.
 /// Who comes by the user id of the installation alone is a member.
-const ACTORS: [Actor; 7] = [
+pub(super) const ACTORS: [Actor; 7] = [
     actor("password", "ori", "owner", Tier::Owner),
     actor("SASL", "oriphone", "owner", Tier::Owner),
     actor("nick", "ori", "ori", Tier::Owner),
