@@ -248,11 +248,13 @@ fn a_configuration_with_which_the_agent_does_not_start_is_undone() {
 /// R2-37: one that runs and does not become ready is given its time, and no more.
 #[test]
 fn a_configuration_with_which_the_agent_is_not_ready_in_time_is_undone() {
+    is_undone_in_time("agent: claude\n    command: [sleep, \"600\"]");
+}
+
+fn is_undone_in_time(silent: &str) {
     let mut scene = Scene::with_repository(3, &[]);
     let before = scene.text();
     let at = before.find(&format!("- nick: {ADA}")).unwrap();
-    let silent = "agent: claude
-    command: [sleep, \"600\"]";
     let to = before[at..].replacen("agent: native", silent, 1);
     let commit = scene.propose("silent", &before[at..], &to);
     scene.ask(&format!("apply {commit} for hm1nd"));

@@ -74,7 +74,7 @@ async fn only_an_owner_decides_a_change_and_only_by_its_number() {
     }
 }
 
-/// The first decision stands, at whichever door the second one comes.
+/// The first decision stands, wherever the second one is said.
 #[tokio::test]
 async fn a_change_is_decided_once() {
     for (first, second) in [("yes 1", "no 1"), ("no 1", "yes 1"), ("yes 1", "yes 1")] {
