@@ -20,6 +20,7 @@ mod presence;
 mod questions;
 mod queue;
 mod release;
+mod remind;
 mod show;
 mod speaker;
 mod taken;
@@ -98,6 +99,8 @@ pub(crate) struct ChatDeps {
     pub(crate) link: mpsc::Sender<LinkCommand>,
     pub(crate) outbox: Arc<Notify>,
     pub(crate) rescan: Arc<Notify>,
+    /// The task that looks at the time has something new to look at.
+    pub(crate) alarm: Arc<Notify>,
     pub(crate) showing: watch::Receiver<Showing>,
     /// What the backend can do.
     pub(crate) can: Capabilities,

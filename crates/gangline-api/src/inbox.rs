@@ -1,4 +1,4 @@
-//! Questions and letters as every surface shows them: what agents want from the people in charge.
+//! Questions, letters and reminders as every surface shows them.
 
 use gangline_core::{
     id::{MessageId, QuestionNumber},
@@ -64,4 +64,31 @@ pub struct Letter {
     pub settled_by: Option<String>,
     /// When it was sent.
     pub sent_at: String,
+}
+
+/// One reminder: an item of `gangline reminders --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reminder {
+    /// Its number.
+    pub reminder: i64,
+    /// Who is reminded.
+    pub agent: AgentName,
+    /// Who set it.
+    pub by: String,
+    /// The text.
+    pub body: String,
+    /// Where the agent answers once it is reminded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Where it stands: `waiting`, `fired`.
+    pub state: String,
+    /// How often it has fired.
+    pub fired: u64,
+    /// When it is due next, or was last.
+    pub due_at: String,
+    /// How it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<String>,
+    /// When it was set.
+    pub made_at: String,
 }

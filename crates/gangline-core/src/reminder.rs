@@ -20,6 +20,8 @@ pub const OFTEST: Duration = Duration::from_secs(60);
 pub const FURTHEST: Duration = Duration::from_secs(5 * 366 * 86_400);
 /// The longest text that [`due`] reads, in bytes.
 pub const TEXT_MAX: usize = 200;
+/// The most words of a time.
+const WORDS_MAX: usize = 10;
 /// The most open reminders of an agent.
 pub const OPEN_MAX: usize = 100;
 /// A longer body, in bytes, is kept in a file instead of beside its due time.
@@ -148,6 +150,53 @@ pub fn due(text: &str, now: &Zoned, zones: &Zones<'_>) -> Result<Due, DueError> 
         return Err(DueError::TooLong(text.len()));
     }
     at::due(&form::read(text)?, text, now, zones)
+}
+
+/// Returns when a reminder is due whose time and text stand in one line, and the text: `in 20 min look
+/// at the build`. The longest beginning that is a time counts; a colon may follow it.
+///
+/// # Errors
+/// Why the beginning is no time that can be used; [`DueError::NotUnderstood`] if it is none at all.
+pub fn due_and_text<'a>(
+    line: &'a str,
+    now: &Zoned,
+    zones: &Zones<'_>,
+) -> Result<(Due, &'a str), DueError> {
+    let line = line.trim();
+    let ends = line.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at);
+    let mut ends: Vec<usize> = ends.take(WORDS_MAX).collect();
+    ends.push(line.len());
+    let mut why: Option<DueError> = None;
+    for end in ends.into_iter().rev() {
+        let said = line[..end].trim_end().trim_end_matches([':', ',']);
+        match due(said, now, zones) {
+            Ok(due) => return Ok((due, line[end..].trim())),
+            // What follows a time may look like the name of a zone.
+            Err(DueError::NotUnderstood(_) | DueError::UnknownZone(_) | DueError::TooLong(_)) => {}
+            Err(DueError::Empty) => return Err(DueError::Empty),
+            Err(error) => why = why.or(Some(error)),
+        }
+    }
+    Err(why.unwrap_or_else(|| DueError::NotUnderstood(quoted(line))))
+}
+
+/// Returns what follows the word `remind` in a line of a person; `None` if it begins otherwise.
+#[must_use]
+pub fn said_in(text: &str) -> Option<&str> {
+    let (word, rest) = text.trim().split_once(char::is_whitespace)?;
+    word.eq_ignore_ascii_case("remind").then(|| rest.trim())
+}
+
+/// Returns what people are told of a reminder that was made: its number, when it is due as `zone`
+/// has it, and how it repeats.
+#[must_use]
+pub fn made(number: i64, due: &Due, zone: &TimeZone) -> String {
+    let at = Timestamp::from_microsecond(due.at.0).unwrap_or_default().to_zoned(zone.clone());
+    let at = at.strftime("%a %Y-%m-%d %H:%M:%S %:z");
+    match &due.repeats {
+        Some(repeats) => format!("reminder {number} is due {at}, then {}", repeats.describe()),
+        None => format!("reminder {number} is due {at}"),
+    }
 }
 
 /// Returns what a reminder that is told late says of it: `late by 2 h 10 min`. `None` up to a

@@ -174,6 +174,11 @@ const WORDS: &[Word] = &[
          answer alone will do while no other question is open to you",
     ),
     Word::elsewhere(
+        "remind WHEN TEXT",
+        "remind WHEN TEXT: I get TEXT then, and answer here; WHEN is in 20 min, tomorrow 9:00, \
+         every day 9:00",
+    ),
+    Word::elsewhere(
         "go on mN",
         "go on m42: let the held messages of m42's request continue (owner)",
     ),

@@ -4,6 +4,7 @@
 mod answer;
 mod approvals;
 mod approve;
+mod ask;
 mod attach;
 mod cancel;
 pub(crate) mod channel;
@@ -35,6 +36,8 @@ mod prompt;
 mod ps;
 mod questions;
 mod release;
+mod remind;
+mod reminders;
 mod request;
 mod restart;
 mod resume;
@@ -112,6 +115,7 @@ commands! {
     Logs = logs,
     Attach = attach,
     Prompt = prompt,
+    Ask = ask,
     Wake = wake,
     Cancel = cancel,
     Trace = trace,
@@ -124,6 +128,8 @@ commands! {
     Questions = questions,
     Answer = answer,
     Inbox = inbox,
+    Remind = remind,
+    Reminders = reminders,
     Token = token,
     Config = config,
     Doctor = doctor,

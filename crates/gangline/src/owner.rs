@@ -1,8 +1,14 @@
 //! The owner as a principal, and what is written in the owner's name.
 
-use gangline_core::{MessageState, Origin, Principal, Redactor, Tier};
+use gangline_core::{
+    AgentName, MessageState, Origin, Principal, Redactor, Tier,
+    question::{self, Choose},
+    reminder::{Due, OPEN_MAX},
+};
 use gangline_hub::credentials::OWNER;
-use gangline_store::{LetterRow, NewMessage};
+use gangline_os::clock::{self, UnixMicros};
+use gangline_store::{LetterRow, NewMessage, NewReminder};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 /// Returns the person in charge as a principal.
 pub(crate) fn principal() -> Principal {
@@ -28,5 +34,40 @@ pub(crate) fn answer_to(letter: &LetterRow, (sender, text): (&str, &str)) -> New
         cursor: None,
         not_before: None,
         msgid: None,
+    }
+}
+
+/// Returns a reminder for an agent. What the agent says to it stands in the message's row.
+pub(crate) fn reminder(
+    agent: &AgentName,
+    request: String,
+    (due, body): (&Due, &str),
+) -> NewReminder {
+    NewReminder {
+        agent: agent.clone(),
+        by: principal(),
+        turn: None,
+        request,
+        target: String::new(),
+        body: Redactor::new([]).redact(body),
+        due_at: UnixMicros(due.at.0),
+        repeats: due.repeats.as_ref().map(ToString::to_string),
+        open_max: u32::try_from(OPEN_MAX).unwrap_or(u32::MAX),
+    }
+}
+
+/// Returns the time here, for what is said of times.
+pub(crate) fn now() -> Zoned {
+    let now = Timestamp::from_microsecond(clock::system().now().0).unwrap_or_default();
+    Zoned::new(now, TimeZone::system())
+}
+
+/// Returns the text by which an agent is asked something: the question, its options with their
+/// numbers, and how they are chosen.
+pub(crate) fn asking(question: &str, options: &[String], choose: Choose) -> String {
+    let (question, listed) = (question.trim(), question::text::options(options, choose));
+    match listed.is_empty() {
+        true => question.to_owned(),
+        false => format!("{question}\noptions: {listed}, or a text of your own"),
     }
 }

@@ -80,6 +80,7 @@ impl Rig {
             agent_loop,
             link: sender,
             outbox: Arc::new(Notify::new()),
+            alarm: Arc::default(),
             rescan: Arc::new(Notify::new()),
             showing: shown,
             can: Capabilities::default(),

@@ -63,6 +63,10 @@ impl Chat {
             Handled::No => {}
             done @ (Handled::Yes | Handled::NotNow) => return done,
         }
+        match self.reminded(line, who, text).await {
+            Handled::No => {}
+            done @ (Handled::Yes | Handled::NotNow) => return done,
+        }
         let reading = room_words::read(text, Asked::Not);
         let asked = match who.tier {
             Tier::Owner | Tier::Member => room_words::read(text, Asked::Lately),

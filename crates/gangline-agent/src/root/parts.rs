@@ -458,6 +458,7 @@ fn deps(
         link: shared.link.clone(),
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
+        alarm: Arc::clone(&shared.alarm),
         showing: shared.showing.clone(),
         can: read::can(settings),
         paths: settings.paths.clone(),

@@ -15,6 +15,7 @@ mod inbox;
 mod ipc;
 mod manager;
 mod model;
+mod reminders;
 mod restarts;
 mod rig;
 mod silence;

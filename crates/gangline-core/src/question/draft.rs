@@ -55,33 +55,42 @@ pub struct Draft<'a> {
     pub rule: AnswerRule,
 }
 
+/// Checks what is asked and what there is to choose from, whoever asks whom.
+///
+/// # Errors
+/// Says the first thing that is wrong.
+pub fn check_text(question: &str, (options, choose): (&[String], Choose)) -> Result<(), AskError> {
+    if question.trim().is_empty() {
+        return Err(AskError::Empty);
+    }
+    if question.len() > QUESTION_MAX {
+        return Err(AskError::TooLong("the question", QUESTION_MAX));
+    }
+    if options.len() > OPTIONS_MAX {
+        return Err(AskError::TooMany("options", OPTIONS_MAX));
+    }
+    if choose == Choose::Several && options.is_empty() {
+        return Err(AskError::MultiWithoutOptions);
+    }
+    for (at, option) in options.iter().enumerate() {
+        let same = |other: &String| fold(other.trim()) == fold(option.trim());
+        if option.trim().is_empty() || options[..at].iter().any(same) {
+            return Err(AskError::BadOption(at + 1));
+        }
+        if option.len() > OPTION_MAX {
+            return Err(AskError::TooLong("an option", OPTION_MAX));
+        }
+    }
+    Ok(())
+}
+
 impl Draft<'_> {
     /// Checks the question that `asker` asks.
     ///
     /// # Errors
     /// Says the first thing that is wrong.
     pub fn check(&self, asker: &AgentName) -> Result<(), AskError> {
-        if self.question.trim().is_empty() {
-            return Err(AskError::Empty);
-        }
-        if self.question.len() > QUESTION_MAX {
-            return Err(AskError::TooLong("the question", QUESTION_MAX));
-        }
-        if self.options.len() > OPTIONS_MAX {
-            return Err(AskError::TooMany("options", OPTIONS_MAX));
-        }
-        if self.choose == Choose::Several && self.options.is_empty() {
-            return Err(AskError::MultiWithoutOptions);
-        }
-        for (at, option) in self.options.iter().enumerate() {
-            let same = |other: &String| fold(other.trim()) == fold(option.trim());
-            if option.trim().is_empty() || self.options[..at].iter().any(same) {
-                return Err(AskError::BadOption(at + 1));
-            }
-            if option.len() > OPTION_MAX {
-                return Err(AskError::TooLong("an option", OPTION_MAX));
-            }
-        }
+        check_text(self.question, (self.options, self.choose))?;
         if self.ttl_seconds.is_some_and(|ttl| ttl == 0 || ttl > TTL_MAX) {
             return Err(AskError::BadTtl);
         }

@@ -6,6 +6,7 @@ use super::*;
 
 mod bounds;
 mod forms;
+mod lines;
 mod refused;
 mod repeats;
 

@@ -147,6 +147,16 @@ pub(crate) fn waiting(
     Ok(sql::all(c, sql, params![agent.map(AgentName::folded), page(limit)], row)?)
 }
 
+/// Returns reminders, fired or not, the newest first.
+pub(crate) fn all(
+    c: &Connection,
+    agent: Option<&AgentName>,
+    limit: u32,
+) -> Result<Vec<ReminderRow>, Fault> {
+    let sql = reminder_sql!("WHERE ?1 IS NULL OR agent = ?1 ORDER BY id DESC LIMIT ?2");
+    Ok(sql::all(c, sql, params![agent.map(AgentName::folded), page(limit)], row)?)
+}
+
 /// Returns when reminders of the agent fired since a time, oldest first.
 pub(crate) fn fired_since(
     c: &Connection,

@@ -70,6 +70,21 @@ impl Store {
         self.sqlite.read("list reminders", work).await
     }
 
+    /// Returns the reminders of one agent, or of all, those that have fired too, newest first; at most
+    /// `limit` (itself at most [`crate::PAGE_MAX`]).
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn all_reminders(
+        &self,
+        agent: Option<&AgentName>,
+        limit: u32,
+    ) -> Result<Vec<ReminderRow>, StoreError> {
+        let agent = agent.cloned();
+        let work = move |c: &_| reminders::all(c, agent.as_ref(), limit);
+        self.sqlite.read("list all reminders", work).await
+    }
+
     /// Returns when reminders of the agent fired since a time, oldest first.
     ///
     /// # Errors

@@ -48,23 +48,32 @@ pub(crate) struct Args {
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     caller::refuse("prompt in the owner's name")?;
     let text = text(args.text.join(" "))?;
+    send(global, (&args.agent, &text), args.wait.then_some(args.timeout)).await
+}
+
+/// Sends a text to an agent; with `wait`, in seconds, prints the answer.
+pub(super) async fn send(
+    global: &Global,
+    (who, text): (&Who, &str),
+    wait: Option<u64>,
+) -> Result<u8, Failure> {
     let installation = place::existing(&global.place())?;
-    let agent = names::agent(&installation, &args.agent)?;
+    let agent = names::agent(&installation, who)?;
     let paths = installation.paths;
     let store = store::for_message(&paths, &agent).await?;
     store::known(&store, &paths, &agent).await?;
-    let accepted = store.accept(message(&agent, &text)).await?;
+    let accepted = store.accept(message(&agent, text)).await?;
     change_notice::notify(&paths.change_notice(agent.folded()));
-    warn_if_down(&paths, &agent);
-    if !args.wait {
+    warn_if_down((&paths, &agent), "the message");
+    let Some(timeout) = wait else {
         return print_outcome(global, &store, accepted.id).await;
-    }
+    };
     output::note(&accepted.id.to_string());
-    match settled(&store, accepted.id, Duration::from_secs(args.timeout)).await? {
+    match settled(&store, accepted.id, Duration::from_secs(timeout)).await? {
         Some(row) => answered(global, &row),
         None => Err(Failure::user(format!(
-            "{} has no answer after {} s; it stays queued",
-            accepted.id, args.timeout
+            "{} has no answer after {timeout} s; it stays queued",
+            accepted.id
         ))
         .hint(format!("`gangline trace {}` shows its state", accepted.id))),
     }
@@ -110,10 +119,10 @@ fn message(agent: &AgentName, text: &str) -> NewMessage {
     }
 }
 
-fn warn_if_down(paths: &Paths, agent: &AgentName) {
+pub(super) fn warn_if_down((paths, agent): (&Paths, &AgentName), what: &str) {
     if let Ok(None) = lock::probe(&paths.agent_lock(agent.folded())) {
         output::note(&format!(
-            "warning: the daemon of {agent} is not running: the message waits until it is"
+            "warning: the daemon of {agent} is not running: {what} waits until it is"
         ));
     }
 }

@@ -1,6 +1,6 @@
-//! Questions and letters as lists.
+//! Questions, letters and reminders as lists.
 
-use gangline_api::inbox::{Letter, Question};
+use gangline_api::inbox::{Letter, Question, Reminder};
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
@@ -68,6 +68,36 @@ pub(crate) fn letters(letters: &[Letter], now: UnixMicros) -> String {
             "{list}Answer one: gangline inbox answer NO TEXT; put it away: gangline inbox done NO\n"
         ),
         false => format!("{list}`gangline trace mN` shows an answer\n"),
+    }
+}
+
+/// Returns what `reminders` prints.
+pub(crate) fn reminders(reminders: &[Reminder], now: UnixMicros) -> String {
+    if reminders.is_empty() {
+        return "no reminders; set one: gangline remind NICK WHEN TEXT\n".to_owned();
+    }
+    let due = |it: &Reminder| match parse_rfc3339(&it.due_at) {
+        Some(at) if at > now => format!("in {}", age(at.since(now))),
+        Some(at) => format!("{} ago", age(now.since(at))),
+        None => "-".to_owned(),
+    };
+    let row = |it: &Reminder| {
+        let repeats = it.repeats.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
+        [
+            Cell::from(it.reminder.to_string()),
+            Cell::from(it.agent.as_str()),
+            Cell::from(due(it)),
+            Cell::from(one_line(&it.by)),
+            Cell::from(one_line(it.target.as_deref().unwrap_or("-"))),
+            Cell::from(it.state.as_str()),
+            Cell::from(one_line(&format!("{}{repeats}", it.body))),
+        ]
+    };
+    let rows: Vec<_> = reminders.iter().map(row).collect();
+    let list = table(["NO", "AGENT", "DUE", "BY", "PLACE", "STATE", "REMINDER"], &rows);
+    match reminders.iter().any(|it| it.state == "waiting") {
+        true => format!("{list}Delete one: gangline reminders cancel NO\n"),
+        false => list,
     }
 }
 

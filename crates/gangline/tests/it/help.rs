@@ -35,6 +35,7 @@ fn the_help_lists_every_command() {
       logs         Show what an agent was asked and did, oldest first
       attach       Show an agent's turns as they happen
       prompt       Send a prompt to an agent from the command line
+      ask          Ask an agent a question, with options to choose from
       wake         Send an agent a message from a script or program; it may start a turn
       cancel       Cancel a waiting message
       trace        Show one message: its states, turns, sent lines and approvals
@@ -47,6 +48,8 @@ fn the_help_lists_every_command() {
       questions    List open questions of the agents
       answer       Answer an agent's question
       inbox        List the letters that agents sent to the operator, answer them, or put them away
+      remind       Remind an agent of something at a later time, once or repeatedly
+      reminders    List the reminders of agents, or delete one
       token        Make, list or revoke the tokens of programs that use the HTTP interface
       config       Check the configuration, or print its schema
       doctor       Check the installation, the agents and their programs; say how to fix what is wrong

@@ -8,6 +8,7 @@
 )]
 
 mod acp;
+mod ask;
 mod back;
 mod bad_input;
 mod causes;

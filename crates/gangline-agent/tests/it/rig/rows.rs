@@ -102,7 +102,7 @@ impl Rig {
     }
 
     /// Works with the store as another process does.
-    fn outside(&self, work: impl AsyncFnOnce(&Store)) {
+    pub(crate) fn outside(&self, work: impl AsyncFnOnce(&Store)) {
         let (path, clock) = (self.paths.database(), clock::system());
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

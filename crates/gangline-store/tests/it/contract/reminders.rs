@@ -32,6 +32,8 @@ pub(crate) async fn a_reminder_fires_once_into_the_inbox(fixture: &Fixture) {
     let row = store.reminder(made.id).await.unwrap().unwrap();
     assert_eq!((row.state, row.fired), (ReminderState::Fired, 1));
     assert_eq!(store.reminders(None, 9).await.unwrap(), []);
+    assert_eq!(store.all_reminders(Some(&ada()), 9).await.unwrap(), [row]);
+    assert_eq!(store.all_reminders(Some(&bob()), 9).await.unwrap(), []);
     assert_eq!(store.fired_since(&ada(), UnixMicros(0)).await.unwrap().len(), 1);
     assert_eq!(store.fired_since(&bob(), UnixMicros(0)).await.unwrap(), []);
 }

@@ -7,20 +7,20 @@ use std::{collections::BTreeSet, time::Duration};
 
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, QuestionNumber, Redactor,
-    question::{self, Asked, Standing},
-    reminder::{self, Due, OPEN_MAX, SPILL_ABOVE},
+    question::{self, Asked, Choose, Standing, draft::check_text},
+    reminder::{self, SPILL_ABOVE},
 };
 use gangline_mcp::table::{RECV_MAX, Tool, WAIT_MAX};
 use gangline_os::{
     CancellationToken, change_notice,
-    clock::{self, UnixMicros, rfc3339},
+    clock::{self, rfc3339},
     paths::Paths,
 };
 use gangline_runtime::ToolCall;
 use gangline_store::{
-    LetterFilter, NewAnswer, NewMessage, NewReminder, PAGE_MAX, QuestionFilter, Store, StoreError,
+    LetterFilter, NewAnswer, NewMessage, PAGE_MAX, QuestionFilter, Store, StoreError,
 };
-use jiff::{Timestamp, Zoned, tz::TimeZone};
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
@@ -134,10 +134,9 @@ impl Inbox {
 
     /// Asks the agent in the operator's name; its answer comes by `recv`.
     async fn ask(&self, site: Site<'_>, call: &ToolCall) -> Result<String, String> {
-        let mut body = needed(&call.input, "question")?.trim().to_owned();
-        for (at, option) in options(&call.input)?.iter().enumerate() {
-            body.push_str(&format!("\n{}) {option}", at + 1));
-        }
+        let (question, options) = (needed(&call.input, "question")?, options(&call.input)?);
+        check_text(question, (&options, Choose::One)).map_err(|error| error.to_string())?;
+        let body = owner::asking(question, &options, Choose::One);
         let new = NewMessage {
             agent: site.agent.clone(),
             network_id: "local".to_owned(),
@@ -293,26 +292,14 @@ impl Site<'_> {
         if message.len() > SPILL_ABOVE {
             return Err(format!("`message` is longer than {SPILL_ABOVE} bytes"));
         }
-        let now = Timestamp::from_microsecond(clock::system().now().0).unwrap_or_default();
-        let now = Zoned::new(now, TimeZone::system());
         let zones = |name: &str| TimeZone::get(name).ok();
-        let due = reminder::due(needed(&call.input, "due")?, &now, &zones);
-        let Due { at, repeats } = due.map_err(|error| format!("`due`: {error}"))?;
-        let new = NewReminder {
-            agent: self.agent.clone(),
-            by: owner::principal(),
-            turn: None,
-            request: format!("mcp/{}", call.id),
-            target: String::new(),
-            body: Redactor::new([]).redact(message),
-            due_at: UnixMicros(at.0),
-            repeats: repeats.as_ref().map(ToString::to_string),
-            open_max: u32::try_from(OPEN_MAX).unwrap_or(u32::MAX),
-        };
+        let due = reminder::due(needed(&call.input, "due")?, &owner::now(), &zones);
+        let due = due.map_err(|error| format!("`due`: {error}"))?;
+        let new = owner::reminder(self.agent, format!("mcp/{}", call.id), (&due, message));
         let made = self.store.remind(new).await.map_err(|error| failed(&error))?;
         self.notify();
         let mut told = json!({"id": made.id, "due_at": rfc3339(made.due_at)});
-        if let Some(repeats) = repeats {
+        if let Some(repeats) = due.repeats {
             told["repeats"] = json!(repeats.describe());
         }
         Ok(told.to_string())
@@ -335,13 +322,13 @@ impl Site<'_> {
     }
 }
 
-fn options(input: &Value) -> Result<Vec<&str>, String> {
+fn options(input: &Value) -> Result<Vec<String>, String> {
     let wanted = || "`options` must be a list of strings".to_owned();
     let items = match input.get("options") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(items) => items.as_array().ok_or_else(wanted)?,
     };
-    items.iter().map(|it| it.as_str().ok_or_else(wanted)).collect()
+    items.iter().map(|it| it.as_str().map(str::to_owned).ok_or_else(wanted)).collect()
 }
 
 /// Returns an error with its causes, for a model.

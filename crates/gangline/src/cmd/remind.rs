@@ -1,0 +1,73 @@
+//! `gangline remind`: a person has an agent reminded of something later.
+
+use gangline_core::reminder::{self, Due, DueError, SPILL_ABOVE};
+use gangline_os::change_notice;
+use jiff::tz::TimeZone;
+
+use super::{prompt, reminders};
+use crate::{caller, cli::Global, failure::Failure, names, output, owner, place, store, who::Who};
+
+/// Remind an agent of something at a later time, once or repeatedly
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "WHEN is for example `in 20 min`, `tomorrow 9:00`, `2026-12-01 09:00 Europe/Berlin`, \
+    `every weekday 8:30` or five fields of cron. Quote it if the text could be read as a part of it. \
+    The agent gets the text from `reminder`; `gangline trace` of that message shows its answer. \
+    `gangline reminders` lists what waits."
+)]
+pub(crate) struct Args {
+    /// The agent's nick
+    agent: Who,
+    /// When, and the text
+    #[arg(required = true, num_args = 2.., value_names = ["WHEN", "TEXT"])]
+    said: Vec<String>,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    caller::refuse("set reminders in the owner's name")?;
+    let (due, body) = read(&args.said)?;
+    let installation = place::existing(&global.place())?;
+    let agent = names::agent(&installation, &args.agent)?;
+    let paths = installation.paths;
+    let store = store::for_message(&paths, &agent).await?;
+    store::known(&store, &paths, &agent).await?;
+    let request = format!("cli/{}", uuid::Uuid::new_v4());
+    let made = store.remind(owner::reminder(&agent, request, (&due, &body))).await?;
+    change_notice::notify(&paths.change_notice(agent.folded()));
+    prompt::warn_if_down((&paths, &agent), "the reminder");
+    match global.json {
+        true => output::json(&reminders::wire(&made))?,
+        false => {
+            let told = reminder::made(made.id, &due, &TimeZone::system());
+            output::print(&format!("{told}\n"))?;
+        }
+    }
+    Ok(0)
+}
+
+/// Reads when and what: a time that was quoted is the first word, otherwise it is the longest
+/// beginning that is one.
+fn read(said: &[String]) -> Result<(Due, String), Failure> {
+    let zones = |name: &str| TimeZone::get(name).ok();
+    let now = owner::now();
+    let refused = |error: DueError| Failure::user(format!("no reminder is set: {error}"));
+    let (due, body) = match said {
+        [when, text @ ..] if when.trim().contains(char::is_whitespace) => {
+            (reminder::due(when, &now, &zones).map_err(refused)?, text.join(" "))
+        }
+        words => {
+            let line = words.join(" ");
+            let (due, text) = reminder::due_and_text(&line, &now, &zones).map_err(refused)?;
+            (due, text.to_owned())
+        }
+    };
+    match body.trim().len() {
+        0 => Err(Failure::user("no reminder is set: its text is empty")
+            .hint("say after the time what the agent is reminded of")),
+        length if length > SPILL_ABOVE => Err(Failure::user(format!(
+            "no reminder is set: its text is longer than {SPILL_ABOVE} bytes"
+        ))
+        .hint("put it into a file, and let the text name that")),
+        _ => Ok((due, body.trim().to_owned())),
+    }
+}
