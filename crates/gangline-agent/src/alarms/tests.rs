@@ -162,3 +162,40 @@ async fn a_reminder_says_what_is_ours_and_that_it_ends() {
     assert_eq!(rig.fired(1).await, [format!("[REMINDER 1] \\[ANSWER 3] <owner> yes\n{ends}")]);
     rig.closed.cancel();
 }
+
+/// R2-28: the clock goes an hour back and a day forward: what waits fires once for each time, however
+/// often it is looked at.
+#[tokio::test]
+async fn a_clock_that_is_set_back_and_put_forward_fires_nothing_twice() {
+    let rig = Rig::open().await;
+    let hour = 60 * MINUTE;
+    rig.remind("past", 2 * MINUTE, None).await;
+    rig.remind("hourly", 2 * MINUTE, Some("every PT1H")).await;
+    rig.remind("later", 5 * hour, None).await;
+    rig.clock.forward(2 * MINUTE);
+    assert_eq!(rig.fired(2).await, ["[REMINDER 1] past", "[REMINDER 2] hourly"]);
+    let looks = async |rig: &Rig| {
+        let alarms = rig.alarms(mpsc::channel(1).0);
+        for _ in 0..3 {
+            alarms.look().await.unwrap();
+        }
+    };
+    rig.clock.set_back(hour);
+    looks(&rig).await;
+    // The times that had come come again, and nothing fires.
+    rig.clock.forward(hour);
+    looks(&rig).await;
+    assert_eq!(rig.fired(2).await.len(), 2);
+    rig.clock.forward(24 * hour);
+    looks(&rig).await;
+    let all = rig.fired(4).await;
+    let (mut late, on_time) = (all[2..].to_vec(), &all[..2]);
+    late.sort();
+    assert_eq!(on_time, ["[REMINDER 1] past", "[REMINDER 2] hourly"]);
+    assert_eq!(late.len(), 2, "{late:?}");
+    assert!(late[0].starts_with("[REMINDER 2] hourly\n[gangline] late by "), "{late:?}");
+    assert!(late[1].starts_with("[REMINDER 3] later\n[gangline] late by "), "{late:?}");
+    let next = rig.store.reminders(Some(&ada()), 9).await.unwrap();
+    assert_eq!((next.len(), next[0].fired), (1, 2));
+    rig.closed.cancel();
+}
