@@ -291,9 +291,9 @@ async fn a_call_is_taken_back_by_its_own_session_only() {
     let call = scene.mcp("mine", &SESSION, tool(7, "recv"));
     let others = async {
         under_way.wait_for(|count| *count == 1).await.unwrap();
+        cancel("mine", "s", 8).await;
         cancel("mine", "t", 7).await;
         cancel("another", "s", 7).await;
-        cancel("mine", "s", 8).await;
     };
     tokio::pin!(call);
     tokio::select! {
