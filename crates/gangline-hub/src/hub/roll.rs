@@ -40,7 +40,14 @@ impl Roll {
         (store, orders, rows): (&Store, &[Order], &[AgentRow]),
         reconciler: &mut Reconciler,
     ) {
-        if let Some(current) = &self.current {
+        if let Some(current) = &mut self.current {
+            if let Some(restart) = current.followed_by(orders, rows)
+                && reconciler.end(&current.agent)
+            {
+                info!(agent = %current.agent, number = restart.number, by = restart.by, "restarts again");
+                (current.restart, current.begun) = (restart.clone(), now);
+                return;
+            }
             if !current.is_over(now, rows, reconciler) {
                 return;
             }
@@ -69,6 +76,15 @@ impl Roll {
 }
 
 impl Current {
+    /// Returns the order by which its successor is to end, too: nobody waits until that one is ready.
+    fn followed_by<'a>(&self, orders: &'a [Order], rows: &[AgentRow]) -> Option<&'a Restart> {
+        let order = orders.iter().find(|order| order.agent == self.agent)?;
+        let next = order.restart.as_ref().filter(|next| next.when == RestartWhen::Immediately)?;
+        let row = rows.iter().find(|row| row.agent == self.agent)?;
+        let began = row.epoch > self.restart.ends;
+        (began && next.number > self.restart.number && row.epoch <= next.ends).then_some(next)
+    }
+
     /// Its successor is ready, or will not be.
     fn is_over(&self, now: UnixMicros, rows: &[AgentRow], reconciler: &Reconciler) -> bool {
         let known = reconciler.known().find(|known| known.agent == Some(&self.agent));

@@ -251,6 +251,12 @@ fn a_configuration_with_which_the_agent_is_not_ready_in_time_is_undone() {
     is_undone_in_time("agent: claude\n    command: [sleep, \"600\"]");
 }
 
+/// R2-37: the same where the program speaks the Agent Client Protocol and never answers.
+#[test]
+fn an_acp_program_that_never_answers_is_not_up() {
+    is_undone_in_time("agent: acp\n    acp_command: [sleep, \"600\"]");
+}
+
 fn is_undone_in_time(silent: &str) {
     let mut scene = Scene::with_repository(3, &[]);
     let before = scene.text();
