@@ -224,6 +224,31 @@ fn a_configuration_is_applied_as_it_was_asked_for_or_refused_with_what_to_do() {
     assert!(scene.text().ends_with("# mine\n"), "nothing is lost");
 }
 
+/// R2-37: what followed when it was asked for and does not when it is allowed is not applied. Until somebody
+/// decides, `status` and `ps` tell what is waited for.
+#[test]
+fn a_commit_that_does_not_follow_any_more_is_not_applied() {
+    let mut scene = Scene::with_repository(60, &[]);
+    let from = "model: standin-oak-ada";
+    let commit = scene.propose("good", from, &format!("tags: [quick]\n    {from}"));
+    scene.ask(&format!("apply {commit} for ada"));
+    scene.boss.hears(BOSS, "#general", "approval 1: oak-boss asks");
+    let status = scene.command(&["status", BOSS]).ok();
+    assert!(status.contains("approval 1 (request_apply_commit): another"), "{status}");
+    let ps = scene.command(&["ps"]).ok();
+    assert!(ps.contains("approval 1 (request_apply_comm"), "{ps}");
+    scene.git(&["commit", "-q", "--allow-empty", "-m", "somebody goes on"]);
+    let head = scene.git(&["rev-parse", "HEAD"]);
+    let _ = scene.command(&["approve", "1"]).ok();
+    scene.boss.hears(BOSS, "#general", "so 1 is FAILED");
+    let outcome = scene.stage.query("SELECT outcome FROM changes");
+    assert!(outcome[0].contains("does not follow it: rebase the commit"), "{outcome:?}");
+    assert_eq!(scene.git(&["rev-parse", "HEAD"]), head);
+    assert!(!scene.text().contains("tags: [quick]"));
+    let status = scene.command(&["status", BOSS]).ok();
+    assert!(!status.contains("approval 1"), "{status}");
+}
+
 /// R2-37: an agent that is not up in time has the configuration from before again.
 #[test]
 fn a_configuration_with_which_the_agent_does_not_start_is_undone() {
