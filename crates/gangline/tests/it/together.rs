@@ -155,7 +155,7 @@ fn a_conversation_with_open_questions_outlives_every_process() {
     ori.say(ROOM, "@lab-ada answer 1");
     ori.hears("lab-ada", ROOM, "1) staging  2) production");
     ori.say(ROOM, "@lab-ada answer 1 2");
-    ori.hears("lab-ada", ROOM, "your answer to question 1 is taken: production");
+    ori.hears("lab-ada", ROOM, "question 1 was answered by ori (owner): production");
     scene.kill_all(running);
 
     let running = scene.start();
