@@ -14,7 +14,13 @@ use std::{
     time::Duration,
 };
 
-use gangline_testkit::{IrcPeer, Running, eventually_within, irc};
+use gangline_testkit::{
+    IrcPeer, Running, eventually_within, irc, wait::within, world::thread_states,
+};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 
 use super::{ROOM, Scene};
 use crate::{
@@ -28,6 +34,9 @@ const SETTLE: Duration = Duration::from_secs(180);
 const LINES_A_KILL: usize = 4;
 /// So many lines are said before the next kill at most: what waits does not pile up.
 const AHEAD: usize = 60;
+/// While so much is open nobody says more: an agent may have 100 open questions, and those of this
+/// test must be asked.
+const OPEN_MAX: usize = 50;
 /// So many reminders of an agent fire in an hour; those of this test must.
 const REMINDERS: usize = 28;
 const PEOPLE: usize = 2;
@@ -110,7 +119,7 @@ fn random_kills_lose_and_double_no_question_answer_reminder_letter_or_message() 
         progress.people_are_done.store(true, Ordering::SeqCst);
         let is_settled = all_said && settled(&scene, &accepted);
         progress.done.store(true, Ordering::SeqCst);
-        let _ = operator.join();
+        operator.join().unwrap();
         assert!(is_settled, "{:#?}", scene.query(OPEN));
     });
     let (accepted, answers) = (accepted.into_inner().unwrap(), answers.into_inner().unwrap());
@@ -132,8 +141,9 @@ fn person(scene: &Scene, n: usize, (accepted, progress, wanted): (&Accepted, &Pr
         let is_ahead = || {
             let kills = progress.kills.load(Ordering::SeqCst);
             progress.lines.load(Ordering::SeqCst) > kills * LINES_A_KILL + AHEAD
+                || scene.query(OPEN).len() > OPEN_MAX
         };
-        eventually_within(SETTLE, "the next kill", || (!is_ahead()).then_some(()));
+        eventually_within(SETTLE, "less that waits", || (!is_ahead()).then_some(()));
         let token = format!("tok-{n}-{count}");
         let (agent, other) = match count % 2 {
             0 => (AGENTS[0], AGENTS[1]),
@@ -227,24 +237,48 @@ fn chaos(
         if kills >= wanted || early {
             continue;
         }
-        let [standin, hub] = &mut *running.lock().unwrap();
-        match dice.roll(10) {
-            0 => {
-                hub.kill();
-                *hub = scene.world.start(&scene.up_args());
-            }
-            1 => {
-                standin.kill();
-                *standin = scene.standin();
-            }
-            _ => {
-                let agent = AGENTS[usize::try_from(dice.roll(3)).unwrap()];
-                let daemons = scene.world.processes_like(&format!("daemon {agent}"));
-                daemons.into_iter().for_each(kill_hard);
-            }
+        if kill_one(scene, &mut dice, &mut running.lock().unwrap()) {
+            progress.kills.fetch_add(1, Ordering::SeqCst);
         }
-        progress.kills.fetch_add(1, Ordering::SeqCst);
     }
+}
+
+/// Kills hub, model or an agent's daemon; returns whether it was there and died of that. A hub that
+/// ended by itself is started anew.
+fn kill_one(scene: &Scene, dice: &mut Dice, [standin, hub]: &mut [Running; 2]) -> bool {
+    let again = |one: &mut Running, start: &dyn Fn() -> Running| {
+        let died = one.ended().is_none() && dies(one.pid());
+        one.kill();
+        *one = start();
+        died
+    };
+    let start_hub = || scene.world.start(&scene.up_args());
+    match dice.roll(10) {
+        0 => again(hub, &start_hub),
+        1 => again(standin, &|| scene.standin()),
+        _ if hub.ended().is_some() => again(hub, &start_hub),
+        _ => {
+            let agent = AGENTS[usize::try_from(dice.roll(3)).unwrap()];
+            let daemons = scene.world.processes_like(&format!("daemon {agent}"));
+            // `fold`: all of them die.
+            daemons.into_iter().fold(false, |died, pid| dies(pid) || died)
+        }
+    }
+}
+
+/// Kills a process; returns whether it died of that: one that stands still does not end by itself.
+fn dies(pid: i32) -> bool {
+    if kill(Pid::from_raw(pid), Signal::SIGSTOP).is_err() {
+        return false;
+    }
+    let stood = within(Duration::from_secs(10), || {
+        let states = thread_states(pid);
+        let is_over = states.is_empty() || states.contains(&'Z') || states.contains(&'X');
+        let is_still = states.iter().all(|state| *state == 'T');
+        (is_over || is_still).then_some(!is_over)
+    });
+    kill_hard(pid);
+    stood == Some(true)
 }
 
 /// Everything that still has to come to its end.
@@ -274,14 +308,37 @@ fn counted(rows: Vec<String>) -> BTreeMap<String, usize> {
     count
 }
 
+const MESSAGES: &str = "SELECT id || ' ' || agent || ' ' || state || ' ' || attempt || ': ' || body \
+                        FROM messages ORDER BY id";
+const TURNS: &str = "SELECT t.message || ' in t' || t.epoch || '.' || t.number || ' (' || t.how || ', ' || \
+                     t.attempt || '): ' || e.kind || ' ' || e.payload FROM turn_messages t JOIN events e \
+                     ON e.agent = t.agent AND e.turn_epoch = t.epoch AND e.turn_number = t.number \
+                     ORDER BY e.seq";
+const ASKED: &str = "SELECT 'question ' || id || ' of ' || agent || ' to ' || target || ' ' || state || \
+                     ' by ' || coalesce(answered_by, '') || ': ' || body || ' → ' || coalesce(answer, '') \
+                     FROM questions ORDER BY id";
+
+/// What is known of a token: its messages, what their turns did, its question.
+fn story(scene: &Scene, token: &str) -> String {
+    let is_of = |row: &String| {
+        row.split(|c: char| c != '-' && !c.is_alphanumeric()).any(|word| word == token)
+    };
+    let id = |row: &String| row.split(' ').next().unwrap_or_default().to_owned();
+    let messages: Vec<String> = scene.query(MESSAGES).into_iter().filter(is_of).collect();
+    let ids: Vec<String> = messages.iter().map(id).collect();
+    let turns = scene.query(TURNS).into_iter().filter(|row| ids.contains(&id(row)));
+    let asked = scene.query(ASKED).into_iter().filter(is_of);
+    messages.iter().cloned().chain(turns).chain(asked).collect::<Vec<_>>().join("\n")
+}
+
 fn check(
     scene: &Scene,
     accepted: &BTreeMap<String, &'static str>,
     answers: &BTreeMap<String, String>,
 ) {
-    let once = |count: &BTreeMap<String, usize>, text: &str, what: &str| {
+    let once = |count: &BTreeMap<String, usize>, text: &str, (what, token): (&str, &str)| {
         let times = count.get(text).copied().unwrap_or(0);
-        assert_eq!(times, 1, "{what} `{text}` {times} times");
+        assert_eq!(times, 1, "{what} `{text}` {times} times:\n{}", story(scene, token));
     };
     let mut judge = scene.owner("judge");
     let history = judge.history(ROOM);
@@ -295,20 +352,22 @@ fn check(
     for (token, kind) in accepted {
         match *kind {
             "ask" => {
-                let answer = &answers[token];
-                once(&questions, &format!("{token} {answer}"), "the question");
-                once(&said, &format!("got {answer}"), "the answer was told");
+                let Some(answer) = answers.get(token) else {
+                    panic!("`{token}` has no answer:\n{}", story(scene, token));
+                };
+                once(&questions, &format!("{token} {answer}"), ("the question", token));
+                once(&said, &format!("got {answer}"), ("the answer was told", token));
             }
             "peer" => {
-                once(&questions, &format!("{token} re-{token}"), "the question to a peer");
-                once(&said, &format!("got re-{token}"), "the peer's answer was told");
+                once(&questions, &format!("{token} re-{token}"), ("the question to a peer", token));
+                once(&said, &format!("got re-{token}"), ("the peer's answer was told", token));
             }
             "remind" => {
-                once(&reminders, &format!("{token} 1"), "the reminder");
-                once(&said, &format!("fired {token}"), "the reminder was told");
+                once(&reminders, &format!("{token} 1"), ("the reminder", token));
+                once(&said, &format!("fired {token}"), ("the reminder was told", token));
             }
-            "tell" => once(&letters, token, "the letter"),
-            "exactly" => once(&said, token, "the message was answered"),
+            "tell" => once(&letters, token, ("the letter", token)),
+            "exactly" => once(&said, token, ("the message was answered", token)),
             _ => {}
         }
     }
@@ -318,7 +377,7 @@ fn check(
         assert!(count.values().all(|times| *times == 1), "a {what} is doubled: {count:#?}");
     }
     for announcement in asked.keys() {
-        once(&said, announcement, "the announcement");
+        once(&said, announcement, ("the announcement", announcement));
     }
     let told = |text: &str| ["tok-", "got ", "fired "].iter().any(|it| text.starts_with(it));
     let doubled: Vec<_> = said.iter().filter(|(text, times)| told(text) && **times > 1).collect();
