@@ -63,7 +63,7 @@ fn a_question_in_the_room_is_answered_by_a_line_and_wakes_its_asker() {
     let daemon = rig.start();
     let mut ori = rig.member("ori");
     ori.say(ROOM, "@lab-ada ask in the room");
-    ori.hears(ADA, ROOM, "question 1 from lab-ada: deploy where?");
+    ori.hears(ADA, ROOM, "question 1 from lab-ada to anybody here: deploy where?");
     ori.hears(ADA, ROOM, "1) staging  2) production");
     ori.hears(ADA, ROOM, "Reply `@lab-ada answer 1 1`, or `@lab-ada answer 1 TEXT`");
     ori.hears(ADA, ROOM, "I have asked");
@@ -242,7 +242,7 @@ fn owners_hear_of_a_question_in_private_and_of_its_answer() {
         });
     };
     ori.say(ROOM, "@lab-ada ask the operator");
-    ori.hears(ADA, ROOM, "question 1 from lab-ada: merge?");
+    ori.hears(ADA, ROOM, "question 1 from lab-ada to the operator: merge?");
     ori.hears(ADA, ROOM, "I have asked");
     private(&mut boss, "question 1 from lab-ada (in #general): merge?");
     private(&mut boss, "Reply `answer 1 TEXT`");

@@ -284,11 +284,18 @@ fn the_texts_of_a_question_and_its_answer() {
     assert_eq!(
         told.in_room(),
         [
-            "question 12 from oak-ada: merge? ⏎ now",
+            "question 12 from oak-ada to oak-bob: merge? ⏎ now",
             "1) yes  2) no (several: such as 1,3)",
             "Reply `@oak-ada answer 12 1`, or `@oak-ada answer 12 TEXT`"
         ]
     );
+    let first = |asked: &Asked| {
+        let question = Facts { asked, ..facts };
+        Announcement { question, body: "merge?", ..told }.in_room().swap_remove(0)
+    };
+    assert_eq!(first(&Asked::Operator), "question 12 from oak-ada to the operator: merge?");
+    let room = Asked::Room("#ops".parse().unwrap());
+    assert_eq!(first(&room), "question 12 from oak-ada to anybody here: merge?");
     let private = Announcement {
         choices: (&[], Choose::One),
         to: "",

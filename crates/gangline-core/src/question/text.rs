@@ -60,21 +60,27 @@ pub struct Announcement<'a> {
 }
 
 impl Announcement<'_> {
-    /// Returns the lines for a room: of a long question the beginning.
+    /// Returns the lines for a room, which say whom the question is for: of a long one the beginning.
     #[must_use]
     pub fn in_room(self) -> Vec<String> {
         let mut first = one_line(self.body);
         if self.is_cut() {
             first.push_str(&format!(" (`{}answer {}` shows all of it)", self.to, self.number()));
         }
-        self.lines(vec![first])
+        let whom = match self.question.asked {
+            Asked::Room(_) => " to anybody here".to_owned(),
+            asked @ (Asked::Operator | Asked::Person(_) | Asked::Agents(_)) => {
+                format!(" to {}", recipient(asked))
+            }
+        };
+        self.lines(&whom, vec![first])
     }
 
     /// Returns the lines for one person: all of it, as far as a message goes.
     #[must_use]
     pub fn whole(self) -> Vec<String> {
         let body = self.body.trim().split(['\n', '\r']).map(str::trim_end);
-        self.lines(body.filter(|line| !line.is_empty()).map(shown::label).collect())
+        self.lines("", body.filter(|line| !line.is_empty()).map(shown::label).collect())
     }
 
     /// Returns whether a room is not shown all of the question.
@@ -87,13 +93,13 @@ impl Announcement<'_> {
         self.question.number
     }
 
-    fn lines(self, body: Vec<String>) -> Vec<String> {
+    fn lines(self, whom: &str, body: Vec<String>) -> Vec<String> {
         let (number, to, (choices, choose)) = (self.number(), self.to, self.choices);
         let place = self.asked_in.map(|place| format!(" ({})", shown::label(place)));
         let from = format!("{}{}", self.question.asker, place.unwrap_or_default());
         let mut body = body.into_iter();
         let first = body.next().unwrap_or_default();
-        let mut lines = vec![format!("question {number} from {from}: {first}")];
+        let mut lines = vec![format!("question {number} from {from}{whom}: {first}")];
         lines.extend(body);
         let listed = options(choices, choose);
         if !listed.is_empty() {

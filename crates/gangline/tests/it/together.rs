@@ -168,7 +168,7 @@ fn a_conversation_with_open_questions_outlives_every_process() {
     scene.sees(open, &["0"]);
     let history = ori.history(ROOM).join("\n");
     for line in [
-        "question 1 from lab-ada: deploy where?",
+        "question 1 from lab-ada to the operator: deploy where?",
         "I have asked both",
         "bob says blue",
         "we deploy to production",

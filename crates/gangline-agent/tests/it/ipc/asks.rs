@@ -43,7 +43,11 @@ fn a_mention_answers_a_request_that_is_held_open_and_is_no_prompt() {
         let mut ask = json!({"type": "irc_ask", "channel": ROOM});
         ask[field] = format!("which {field}?").into();
         ipc.send(ask);
-        alice.hears(ADA, ROOM, &format!("question {number} from lab-ada: which {field}?"));
+        alice.hears(
+            ADA,
+            ROOM,
+            &format!("question {number} from lab-ada to anybody here: which {field}?"),
+        );
         let how = format!("Reply `@lab-ada answer {number} TEXT`; it expires in 5 min");
         alice.hears(ADA, ROOM, &how);
         // Not to the agent.
