@@ -4,7 +4,7 @@ use gangline_core::{ApprovalNumber, QuestionNumber, Redactor, question, question
 use gangline_os::change_notice;
 use gangline_store::{AnswerError, NewAnswer, QuestionClosed, Store};
 
-use super::{decide, questions};
+use super::{decide, prompt, questions};
 use crate::{caller, cli::Global, failure::Failure, output, place, store};
 
 /// Answer an agent's question
@@ -44,6 +44,9 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         let (number, agent, state) = (row.number, &row.agent, row.state);
         let answer = answer.unwrap_or_default();
         output::print(&format!("question {number} of {agent} is {state}: {answer}\n"))?;
+    }
+    if closed.message.is_some() {
+        prompt::warn_if_down(&paths, &row.agent, "the answer");
     }
     Ok(0)
 }

@@ -9,6 +9,7 @@ use gangline_os::{
 };
 use gangline_store::{LetterError, LetterFilter, LetterRow, Store};
 
+use super::prompt;
 use crate::{
     caller, cli::Global, failure::Failure, names, output, owner, place, place::Installation, show,
     store, who::Who,
@@ -98,6 +99,9 @@ async fn settle(
             Some(id) => format!("letter {number} is answered: {} gets {id}\n", letter.agent),
             None => format!("letter {number} is put away\n"),
         })?,
+    }
+    if message.is_some() {
+        prompt::warn_if_down(&installation.paths, &letter.agent, "the answer");
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ pub(super) async fn send(
     store::known(&store, &paths, &agent).await?;
     let accepted = store.accept(message(&agent, text)).await?;
     change_notice::notify(&paths.change_notice(agent.folded()));
-    warn_if_down((&paths, &agent), "the message");
+    warn_if_down(&paths, &agent, "the message");
     let Some(timeout) = wait else {
         return print_outcome(global, &store, accepted.id).await;
     };
@@ -119,7 +119,8 @@ fn message(agent: &AgentName, text: &str) -> NewMessage {
     }
 }
 
-pub(super) fn warn_if_down((paths, agent): (&Paths, &AgentName), what: &str) {
+/// Warns that nobody takes `what` at once.
+pub(super) fn warn_if_down(paths: &Paths, agent: &AgentName, what: &str) {
     if let Ok(None) = lock::probe(&paths.agent_lock(agent.folded())) {
         output::note(&format!(
             "warning: the daemon of {agent} is not running: {what} waits until it is"

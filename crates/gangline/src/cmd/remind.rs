@@ -34,7 +34,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let request = format!("cli/{}", uuid::Uuid::new_v4());
     let made = store.remind(owner::reminder(&agent, request, (&due, &body))).await?;
     change_notice::notify(&paths.change_notice(agent.folded()));
-    prompt::warn_if_down((&paths, &agent), "the reminder");
+    prompt::warn_if_down(&paths, &agent, "the reminder");
     match global.json {
         true => output::json(&reminders::wire(&made))?,
         false => {

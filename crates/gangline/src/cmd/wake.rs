@@ -6,9 +6,10 @@ use std::{io, io::Read as _, path::PathBuf};
 use gangline_agent::container;
 use gangline_api::ipc::{self, WakeData};
 use gangline_core::{AgentName, Redactor, Tier, wake};
-use gangline_os::{change_notice, lock};
+use gangline_os::change_notice;
 use gangline_store::{NewWake, WakeError};
 
+use super::prompt;
 use crate::{
     caller::Caller,
     channel::{
@@ -163,11 +164,7 @@ async fn by_row(
         WakeError::Store(error) => error.into(),
     })?;
     change_notice::notify(&paths.change_notice(agent.folded()));
-    if let Ok(None) = lock::probe(&paths.agent_lock(agent.folded())) {
-        output::note(&format!(
-            "warning: the daemon of {agent} is not running: the wake waits until it is"
-        ));
-    }
+    prompt::warn_if_down(&paths, agent, "the wake");
     Ok(WakeData { message: woken.id, duplicate: woken.duplicate })
 }
 

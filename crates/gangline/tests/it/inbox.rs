@@ -75,8 +75,10 @@ fn questions_and_letters_are_answered_while_nobody_runs() {
     ask(&world.state(), "oak-ada", &["deploy where?", "merge?"], "the disk is full");
     let list = world.run(&["questions"]).ok();
     assert!(list.contains("deploy where?") && list.contains("1) staging  2) production"), "{list}");
-    let answered = world.run(&["answer", "1", "2"]).ok();
-    assert_eq!(answered, "question 1 of oak-ada is answered: production\n");
+    let waits = "warning: the daemon of oak-ada is not running: the answer waits until it is";
+    let answered = world.run(&["answer", "1", "2"]);
+    assert!(answered.stderr.contains(waits), "{}", answered.stderr);
+    assert_eq!(answered.ok(), "question 1 of oak-ada is answered: production\n");
     let again = world.run(&["answer", "1", "staging"]);
     assert_eq!(again.code, 1);
     assert!(again.stderr.contains("question 1 is answered already"), "{}", again.stderr);
@@ -101,7 +103,9 @@ fn questions_and_letters_are_answered_while_nobody_runs() {
     assert!(letters.contains("the disk is full") && letters.contains("new"), "{letters}");
     let letters = world.run(&["inbox", "--json"]).json();
     assert_eq!((&letters[0]["letter"], &letters[0]["state"]), (&json!(1), &json!("read")));
-    let answered = world.run(&["inbox", "answer", "1", "buy", "one"]).ok();
+    let answered = world.run(&["inbox", "answer", "1", "buy", "one"]);
+    assert!(answered.stderr.contains(waits), "{}", answered.stderr);
+    let answered = answered.ok();
     assert!(answered.starts_with("letter 1 is answered: oak-ada gets m"), "{answered}");
     let again = world.run(&["inbox", "done", "1"]);
     assert!(again.stderr.contains("letter 1 is answered already"), "{}", again.stderr);
