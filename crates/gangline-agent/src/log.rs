@@ -138,6 +138,8 @@ fn at_depth(event: &EventRecord, depth: Depth) -> Vec<Entry> {
 fn is_own_step(event: &Event) -> bool {
     match event {
         Event::Phase(_) | Event::StartStep(_) | Event::OnError(_) => true,
+        // The message that asks or answers says so.
+        Event::QuestionAsked(_) | Event::QuestionAnswered(_) => true,
         // The end of the turn says so.
         Event::Alert(it) => it.event == WebhookEvent::AgentComplete,
         // Each of its messages has a line.
@@ -215,6 +217,14 @@ fn known_event(event: &Event) -> Vec<Entry> {
                 gangline_api::approval::Decision::Deny => "denied",
             };
             entry(format!("approval {}", it.number), format!("{said} by {}", one_line(&it.by)))
+        }
+        Event::QuestionAsked(it) => {
+            let asks = format!("{} asks: {}", one_line(it.asker.as_str()), short(&it.question));
+            entry(format!("question {}", it.id), asks)
+        }
+        Event::QuestionAnswered(it) => {
+            let answer = format!("{} answers: {}", one_line(&it.answerer), short(&it.answer));
+            entry(format!("question {}", it.id), answer)
         }
         Event::Phase(it) => {
             entry("phase", format!("{} → {}", one_line(it.from.as_str()), one_line(it.to.as_str())))

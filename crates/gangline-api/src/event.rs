@@ -8,7 +8,7 @@ use gangline_core::{
     answer::How,
     block::Block,
     hook::{HookEvent, WebhookEvent},
-    id::{ApprovalNumber, MessageId, TurnId},
+    id::{ApprovalNumber, MessageId, QuestionNumber, TurnId},
     message::Origin,
     name::{AgentName, Target},
     outcome::OutcomeRecord,
@@ -186,6 +186,10 @@ events! {
     Alert = "alert",
     /// Anything else that people should know.
     Notice = "notice",
+    /// Another agent asks this one (R2-22).
+    QuestionAsked = "question_asked",
+    /// A question of this agent has its answer (R2-22).
+    QuestionAnswered = "question_answered",
 }
 
 fn read<T: DeserializeOwned>(kind: &str, payload: Value) -> Result<T, PayloadError> {
@@ -338,6 +342,38 @@ pub struct Notice {
     pub code: String,
     /// The sentence for people, redacted.
     pub text: String,
+}
+
+/// Payload of `question_asked`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event")]
+pub struct QuestionAsked {
+    /// The question's number.
+    pub id: QuestionNumber,
+    /// Who asks.
+    pub asker: AgentName,
+    /// What is asked, redacted.
+    pub question: String,
+    /// What to choose from.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// Whether several options may be chosen.
+    #[serde(default)]
+    pub multi: bool,
+}
+
+/// Payload of `question_answered`: also when nobody answered in time, or it was withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event")]
+pub struct QuestionAnswered {
+    /// The question's number.
+    pub id: QuestionNumber,
+    /// What was asked, redacted.
+    pub question: String,
+    /// The answer, redacted; `[expired]` or `[cancelled]` for none.
+    pub answer: String,
+    /// Who gave it; `ttl-watchdog` when the time was over.
+    pub answerer: String,
 }
 
 /// What a hook is told (R3-11), and the payload of the four kinds that are recorded for it.

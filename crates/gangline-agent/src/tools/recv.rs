@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use gangline_core::{MessageId, Target, mention::escape};
+use gangline_core::{MessageId, Origin, Target, mention::escape, question::Choose};
 use gangline_mcp::table::{RECV_MAX, WAIT_MAX};
 use gangline_os::CancellationToken;
 use gangline_runtime::ToolCall;
-use gangline_store::{MessageRow, PAGE_MAX};
+use gangline_store::{MessageRow, PAGE_MAX, QuestionRow};
 use serde_json::{Value, json};
 
 use super::{AgentTools, fields};
@@ -117,16 +117,22 @@ impl AgentTools {
             "origin": row.origin.as_str(),
         });
         if let Ok(Some(question)) = self.speaker.store.question_of(row.id).await {
-            shown["question"] = json!({
-                "id": question.number,
-                "question": question.body.as_str(),
-                "answer": question.answer.as_ref().map(|it| it.as_str()),
-                "answerer": question.answered_by,
-                "options": question.options,
-            });
+            shown["question"] = told(row, &question);
         }
         shown
     }
+}
+
+/// Returns what a message tells of its question: that it is asked, or its answer (R2-22).
+fn told(row: &MessageRow, question: &QuestionRow) -> Value {
+    let (id, body) = (question.number, question.body.as_str());
+    if row.origin == Origin::Answer {
+        let answer = question.answer.as_ref().map(|it| it.as_str());
+        return json!({"event": "QuestionAnswered", "id": id, "question": body, "answer": answer,
+            "answerer": question.answered_by});
+    }
+    json!({"event": "QuestionAsked", "id": id, "asker": question.agent, "question": body,
+        "options": question.options, "multi": question.choose == Choose::Several})
 }
 
 /// Returns where a message came to: the room, which is where its answer goes, or the agent alone.

@@ -1,6 +1,7 @@
 //! Two agents that talk to each other: what they say has its end, and is no order.
 
 use gangline_testkit::{IrcPeer, irc};
+use serde_json::{Value, json};
 
 use crate::rig::{ADA, BOB, Daemon, ROOM, Rig};
 
@@ -210,4 +211,57 @@ fn an_agent_that_was_asked_alone_and_says_nothing_leaves_no_question_open() {
     three.alice.say(ROOM, "@lab-ada begin");
     three.alice.hears(ADA, ROOM, "on without lab-bob");
     three.rig.sees(OPEN, &["0"]);
+}
+
+/// R2-22: a question and its answer have their names in what `recv` returns and in the record.
+#[test]
+fn what_is_received_says_by_name_that_a_question_is_asked_or_answered() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {tool: answer}
+    reply: [text: 'I have answered']
+  - when: {tool: ask}
+    reply: [tool_use: {name: recv, input: {wait_seconds: 180}}]
+  - when: {tool: recv, tool_result: 'QuestionAsked'}
+    reply: [tool_use: {name: answer, input: {id: 1, answer: '2'}}]
+  - when: {tool: recv, tool_result: 'QuestionAnswered'}
+    reply: [text: 'I have it']
+  - when: {user: 'wait'}
+    reply: [tool_use: {name: recv, input: {wait_seconds: 180}}]
+  - when: {model: standin-ADA}
+    reply: [tool_use: {name: ask, input: {question: 'which?', options: [red, blue], to: BOB}}]
+",
+    );
+    three.alice.say(ROOM, "@lab-bob wait");
+    three.rig.was_asked(1);
+    three.alice.say(ROOM, "@lab-ada begin");
+    three.alice.hears(ADA, ROOM, "I have it");
+    three.rig.sees(OPEN, &["0"]);
+    let mut received = Vec::new();
+    for request in three.rig.requests() {
+        questions_in(&request, &mut received);
+    }
+    let asked = json!({"event": "QuestionAsked", "id": 1, "asker": ADA, "question": "which?",
+        "options": ["red", "blue"], "multi": false});
+    let answered = json!({"event": "QuestionAnswered", "id": 1, "question": "which?",
+        "answer": "blue", "answerer": BOB});
+    assert!(received.contains(&asked) && received.contains(&answered), "{received:#?}");
+    let recorded = "SELECT agent || ' ' || (payload ->> 'event') FROM events \
+                    WHERE kind IN ('question_asked', 'question_answered') ORDER BY seq";
+    let names = ["lab-bob QuestionAsked", "lab-ada QuestionAnswered"];
+    assert_eq!(three.rig.query(recorded), names);
+}
+
+/// Finds the questions in results of `recv`, which are JSON in a text.
+fn questions_in(value: &Value, found: &mut Vec<Value>) {
+    match value {
+        Value::String(text) => {
+            let result: Value = text.parse().unwrap_or_default();
+            let messages = result["messages"].as_array().into_iter().flatten();
+            found.extend(messages.map(|it| it["question"].clone()));
+        }
+        Value::Array(all) => all.iter().for_each(|it| questions_in(it, found)),
+        Value::Object(all) => all.values().for_each(|it| questions_in(it, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }

@@ -7,8 +7,8 @@ use gangline_api::{
     error::{ApiError, ErrorCode},
     event::{
         Alert, ApprovalAsked, ApprovalDecided, Assistant, EVENT_VERSION, Event, EventRecord,
-        HookData, HookPayload, MessageAccepted, Notice, Phase, Sent, StartStep, StepState,
-        ToolResult, TurnEnded, TurnStarted, TurnSteered,
+        HookData, HookPayload, MessageAccepted, Notice, Phase, QuestionAnswered, QuestionAsked,
+        Sent, StartStep, StepState, ToolResult, TurnEnded, TurnStarted, TurnSteered,
     },
     ready::ReadyLine,
     status::{Activity, AgentStatus, WaitingFor},
@@ -19,7 +19,7 @@ use gangline_core::{
     answer::How,
     block::Block,
     hook::{HookEvent, WebhookEvent},
-    id::{ApprovalNumber, Epoch, MessageId, TurnId},
+    id::{ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId},
     message::{MessageState, Origin, Principal, Tier},
     outcome::OutcomeWord,
 };
@@ -148,6 +148,21 @@ fn every_event() -> Vec<Event> {
         }
         .into(),
         Notice { code: "resumed".into(), text: "session resumed".into() }.into(),
+        QuestionAsked {
+            id: QuestionNumber(13),
+            asker: "spark-bob".parse().unwrap(),
+            question: "deploy where?".into(),
+            options: vec!["staging".into(), "production".into()],
+            multi: false,
+        }
+        .into(),
+        QuestionAnswered {
+            id: QuestionNumber(14),
+            question: "merge?".into(),
+            answer: "yes".into(),
+            answerer: "ori".into(),
+        }
+        .into(),
     ]
 }
 

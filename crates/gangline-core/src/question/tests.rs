@@ -317,6 +317,11 @@ fn the_texts_of_a_question_and_its_answer() {
     let lines = long.in_room();
     assert!(lines[0].ends_with("x… (`@oak-ada answer 12` shows all of it)"), "{lines:?}");
     assert!(long.whole()[0].ends_with(&"x".repeat(300)));
+}
+
+/// R2-24, R2-27: what people hear of a question that is closed.
+#[test]
+fn the_texts_of_a_question_that_is_closed() {
     let closed = |state| text::closed(QuestionNumber(12), state, "go\non", "ori");
     assert_eq!(closed(QuestionState::Answered), "question 12 was answered by ori: go ⏎ on");
     assert_eq!(closed(QuestionState::Expired), "question 12 has expired: nobody answered in time");

@@ -45,10 +45,18 @@ pub(super) fn recv(user: User) -> Described {
 }
 
 pub(super) fn received() -> Value {
+    let text = json!({"type": "string"});
+    // The names of what happened to a question, in every answer of `recv` and in the record.
+    let question = json!({"type": "object", "properties": {
+        "event": {"type": "string", "enum": ["QuestionAsked", "QuestionAnswered"]},
+        "id": {"type": "integer"}, "question": text, "asker": text,
+        "options": {"type": "array", "items": text}, "multi": {"type": "boolean"},
+        "answer": text, "answerer": text,
+    }, "required": ["event", "id", "question"]});
     let message = json!({"type": "object", "properties": {
         "id": {"type": "string"}, "from": {"type": "string"}, "to": {"type": "string"},
         "body": {"type": "string"}, "origin": {"type": "string"},
-        "question": {"type": "object"},
+        "question": question,
     }, "required": ["id", "from", "to", "body", "origin"]});
     let messages = json!({"type": "array", "items": message});
     returned(

@@ -9,9 +9,10 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
+use serde_json::{Value, json};
 
 use super::{
-    Writer, agents,
+    Writer, agents, events,
     fault::Fault,
     messages, numbers, question_places,
     rows::{self, page},
@@ -20,7 +21,7 @@ use super::{
 use crate::{
     error::{AnswerError, StoreError},
     types::{
-        AskedBy, Got, NewAnswer, NewMessage, NewQuestion, QuestionAsked, QuestionClosed,
+        AskedBy, Got, NewAnswer, NewEvent, NewMessage, NewQuestion, QuestionAsked, QuestionClosed,
         QuestionFilter, QuestionRow, Waited,
     },
 };
@@ -67,6 +68,7 @@ pub(crate) fn ask(
     for message in deliver {
         let id = messages::put(w, &message, None)?.id;
         mark(w, id, number)?;
+        events::put(w, &[asked_event(new, number, &message.agent)])?;
         notify.push(message.agent);
     }
     for placed in announce {
@@ -258,6 +260,7 @@ fn close(
     row.answered_at = Some(w.now);
     let said = text::closed(row.number, row.state, answer.as_str(), closing.known_as);
     question_places::say_everywhere(w, &row, &Redacted::from_store(said))?;
+    events::put(w, &[answered_event(&row)])?;
     // Who withdraws its own question knows it.
     let own = closing.by.tier == Tier::Agent && closing.by.account == row.agent.as_str();
     let withdrawn = own && closing.state == QuestionState::Cancelled;
@@ -301,6 +304,42 @@ pub(crate) fn stop_waiting(
         told.push(tell_asker(w, &row, &closing, &answer)?);
     }
     Ok(told)
+}
+
+/// What `question_asked` tells in the record of an agent that is asked (R2-22).
+fn asked_event(new: &NewQuestion, number: QuestionNumber, agent: &AgentName) -> NewEvent {
+    let payload = json!({
+        "event": "QuestionAsked",
+        "id": number,
+        "asker": new.agent,
+        "question": new.body.as_str(),
+        "options": new.options.iter().map(Redacted::as_str).collect::<Vec<_>>(),
+        "multi": new.choose == Choose::Several,
+    });
+    recorded(agent, "question_asked", &payload)
+}
+
+/// What `question_answered` tells in the asker's record (R2-22).
+fn answered_event(row: &QuestionRow) -> NewEvent {
+    let payload = json!({
+        "event": "QuestionAnswered",
+        "id": row.number,
+        "question": row.body.as_str(),
+        "answer": row.answer.as_ref().map_or("", Redacted::as_str),
+        "answerer": row.answered_by.as_deref().unwrap_or_default(),
+    });
+    recorded(&row.agent, "question_answered", &payload)
+}
+
+fn recorded(agent: &AgentName, kind: &str, payload: &Value) -> NewEvent {
+    NewEvent {
+        agent: agent.clone(),
+        epoch: None,
+        turn: None,
+        kind: kind.to_owned(),
+        // Each of its texts is redacted.
+        payload: Redacted::from_store(payload.to_string()),
+    }
 }
 
 fn tell_asker(

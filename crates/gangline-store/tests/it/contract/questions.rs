@@ -9,9 +9,11 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AnswerError, AskedBy, EndTurn, NewAnswer, NewMessage, NewQuestion, QuestionFilter,
+    AnswerError, AskedBy, EndTurn, EventQuery, NewAnswer, NewMessage, NewQuestion, QuestionFilter,
     QuestionPlaced, Settle, Store, StoreError, Take,
 };
+
+use serde_json::json;
 
 use crate::support::*;
 
@@ -74,11 +76,28 @@ pub(crate) async fn a_question_is_asked_once_with_its_rows_and_lines(fixture: &F
     assert_eq!((of.number, of.asked.agents()), (first.number, &[bob()][..]));
     assert_eq!(of.options, ["yes", "no"]);
     assert_eq!(store.outbox_by_idem(&ada(), "announced").await.unwrap().len(), 1);
+    // R2-22: the record of each side has it once.
+    let told = |agent: AgentName, payload: serde_json::Value| (agent.to_string(), payload);
+    let asks = json!({"event": "QuestionAsked", "id": first.number, "asker": ada(),
+        "question": "merge?", "options": ["yes", "no"], "multi": false});
+    assert_eq!(events(&store).await, [told(bob(), asks.clone())]);
     // Once it is answered nobody else needs to look at it.
     store.answer_question(first.number, answer("yes")).await.unwrap();
     let row = store.message(waiting[0].id).await.unwrap().unwrap();
     let why = format!("question {} is closed", first.number);
     assert_eq!((row.state, row.reason), (MessageState::Cancelled, Some(why)));
+    let answered = json!({"event": "QuestionAnswered", "id": first.number, "question": "merge?",
+        "answer": "yes", "answerer": "otto"});
+    assert_eq!(events(&store).await, [told(bob(), asks), told(ada(), answered)]);
+}
+
+/// Returns the events that questions have left, with whose they are.
+async fn events(store: &Store) -> Vec<(String, serde_json::Value)> {
+    let page = store.events(EventQuery::default()).await.unwrap();
+    let of_questions = page.events.into_iter().filter(|it| it.kind.starts_with("question_"));
+    of_questions
+        .map(|it| (it.agent.to_string(), serde_json::from_str(it.payload.as_str()).unwrap()))
+        .collect()
 }
 
 /// R2-22, R1-51: the answer stands once, and comes to the asker as one message.

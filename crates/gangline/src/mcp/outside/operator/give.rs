@@ -1,7 +1,7 @@
 //! What is new for a client, and giving it: a letter is read then, a question and an answer are given
 //! to this client once.
 
-use gangline_core::{MessageId, MessageState, QuestionNumber};
+use gangline_core::{MessageId, MessageState, QuestionNumber, question::Choose};
 use gangline_store::{LetterFilter, LetterRow, MessageRow, PAGE_MAX, QuestionRow, StoreError};
 use serde_json::{Value, json};
 
@@ -69,8 +69,9 @@ fn shown(site: Site<'_>, news: &News) -> Value {
         News::Letter(row) => message(row.id.to_string(), "letter", row.body.as_str()),
         News::Question(row) => {
             let mut shown = message(row.number.to_string(), "question", row.body.as_str());
-            shown["question"] = json!({"id": row.number, "question": row.body.as_str(),
-                "options": row.options});
+            shown["question"] = json!({"event": "QuestionAsked", "id": row.number,
+                "asker": row.agent, "question": row.body.as_str(), "options": row.options,
+                "multi": row.choose == Choose::Several});
             shown
         }
         News::Answer(row) => {
