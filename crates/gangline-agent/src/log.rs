@@ -1,5 +1,6 @@
 //! What an agent was asked and did, an event on a line: for `gangline logs`, and for managers.
 
+use gangline_api::approval::Decision;
 use gangline_api::event::{
     EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, SessionStart, SessionStop,
     StepState, stored_payload,
@@ -212,10 +213,7 @@ fn known_event(event: &Event) -> Vec<Entry> {
             entry(format!("approval {}", it.number), asked(it.number, (&it.tool, &it.summary)))
         }
         Event::ApprovalDecided(it) => {
-            let said = match it.decision {
-                gangline_api::approval::Decision::Allow => "allowed",
-                gangline_api::approval::Decision::Deny => "denied",
-            };
+            let said = decided(it.decision);
             entry(format!("approval {}", it.number), format!("{said} by {}", one_line(&it.by)))
         }
         Event::QuestionAsked(it) => {
@@ -247,6 +245,13 @@ fn known_event(event: &Event) -> Vec<Entry> {
         }
     };
     vec![one]
+}
+
+fn decided(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allowed",
+        Decision::Deny => "denied",
+    }
 }
 
 fn block(block: &Block) -> Option<Entry> {
