@@ -260,8 +260,8 @@ fn kill_one(scene: &Scene, dice: &mut Dice, [standin, hub]: &mut [Running; 2]) -
         _ => {
             let agent = AGENTS[usize::try_from(dice.roll(3)).unwrap()];
             let daemons = scene.world.processes_like(&format!("daemon {agent}"));
-            // `fold`: all of them die.
-            daemons.into_iter().fold(false, |died, pid| dies(pid) || died)
+            // Each one is killed, so all are looked at.
+            daemons.into_iter().filter(|pid| dies(*pid)).count() > 0
         }
     }
 }
