@@ -263,7 +263,7 @@ async fn what_cannot_be_applied_is_refused_before_anybody_is_asked() {
     assert!(rig.refused("stale").await.contains("rebase it"));
     rig.propose("good", &rig.changed("    tags: [quick]\n")).await;
     fs::write(rig.config(), rig.changed("# mine\n")).unwrap();
-    assert!(rig.refused("good").await.contains("has changes that are not committed"));
+    assert!(rig.refused("good").await.contains("agents.yaml has uncommitted changes"));
 }
 
 /// R2-37: what is asked for is the commit, not the name; what gives power stands first.
