@@ -55,7 +55,7 @@ pub fn answer(conversation: &Conversation) -> Reply {
         .asked_parts()
         .filter_map(chat_frame)
         .last()
-        .unwrap_or(Asked { place: None, text: conversation.asked().trim() });
+        .unwrap_or(Asked { place: None, text: without_heading(conversation.asked().trim()) });
     if let Some(answer) = conversation.asked_parts().filter_map(answer_frame).last() {
         return Reply::text(format!("Thank you. My question is answered: {}", short(answer)));
     }
@@ -82,6 +82,19 @@ fn chat_frame(text: &str) -> Option<Asked<'_>> {
         None => return None,
     };
     Some(Asked { place: Some(place), text: text.trim() })
+}
+
+/// Returns what a reminder (`[REMINDER 3] text`) or a wake (a line `[gangline] a program woke you, …`,
+/// then text) says; later lines of the harness are hints.
+fn without_heading(text: &str) -> &str {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    match first.strip_prefix("[REMINDER ").and_then(|line| line.split_once("] ")) {
+        Some((_, reminder)) => reminder.trim(),
+        None if first.starts_with("[gangline] a program woke you") => {
+            rest.lines().next().unwrap_or_default().trim()
+        }
+        None => text,
+    }
 }
 
 /// Reads `[ANSWER 12] <nick> text`: the answer of a question that [`ask`] has asked.

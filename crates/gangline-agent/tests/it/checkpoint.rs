@@ -1,6 +1,6 @@
 //! A context that is shortened: what must not be lost is given to the agent again (C13).
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use serde_json::Value;
 
@@ -176,14 +176,13 @@ fn a_session_that_somebody_wanted_empty_gets_no_checkpoint() {
 #[test]
 fn a_cold_context_is_left_behind_with_a_checkpoint() {
     let each = "compact_watermark: 0\npinned: [never push to main]\n\
-                cold_reset: {tokens: 100000, idle: 1}";
+                cold_reset: {tokens: 100000, idle: 30}";
     let rig = rig(SCRIPT, each);
     let daemon = rig.start();
     let mut ori = rig.member("ori");
     ori.say(ROOM, "@lab-ada big");
     ori.hears(ADA, ROOM, "fine: big");
-    // sleep: the pause is what the reset is about.
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    rig.clock.forward(Duration::from_secs(31));
     ori.say(ROOM, "@lab-ada two");
     ori.hears(ADA, ROOM, "fine: turn");
     rig.sees(NOTICES, &["cold_reset", "session_renewed", "checkpoint"]);

@@ -154,6 +154,14 @@ fn sleep_works_for_that_long_but_not_for_ever() {
 }
 
 #[test]
+fn a_reminder_and_a_wake_are_understood_by_what_they_say() {
+    let reminder = "[REMINDER 1] say exactly tea\n[gangline] 3 unread lines here";
+    assert_eq!(text(&asked(reminder)), "tea");
+    let wake = "[gangline] a program woke you, from: ci\nsay exactly built\n[gangline] attempt 2";
+    assert_eq!(text(&asked(wake)), "built");
+}
+
+#[test]
 fn ask_asks_with_options_and_thanks_for_the_answer() {
     let room = "[IRC @mention in #builds] <eve> @demo-guide ask shall I paint the sled red?";
     let offered = Conversation { tools: vec!["mcp__gangline__ask".into()], ..asked(room) };

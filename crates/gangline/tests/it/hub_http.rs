@@ -233,8 +233,12 @@ fn wrong_messages_over_http_are_told_as_that() {
     assert_eq!(plain.status, 415, "{plain:?}");
     let broken = scene.post("/mcp/ada", &token, &["Content-Type: application/json"], "{");
     assert_eq!(broken.status, 400, "{broken:?}");
-    let me = scene.call(&token, "whoami", json!({}));
-    assert_eq!(me["result"]["structuredContent"]["caller"], "operator", "{me}");
+    let me = || scene.call(&token, "whoami", json!({}))["result"]["structuredContent"].clone();
+    assert_eq!((&me()["caller"], &me()["role"]), (&json!("operator"), &json!("agent")));
+    let text = std::fs::read_to_string(&scene.stage.config).unwrap();
+    let manager = text.replace("permissions: bypass", "permissions: bypass\n    role: manager");
+    std::fs::write(&scene.stage.config, manager).unwrap();
+    assert_eq!(me()["role"], "manager");
 }
 
 /// Two calls that wait at once are not given the same: each letter is given to one of them.

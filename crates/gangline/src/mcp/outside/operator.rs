@@ -5,6 +5,7 @@ mod give;
 
 use std::{collections::BTreeSet, time::Duration};
 
+use gangline_config::Role;
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, QuestionNumber, Redactor,
     question::{self, Asked, Choose, Standing, draft::check_text},
@@ -27,8 +28,6 @@ use tokio::sync::Mutex;
 use super::{needed, number, text_of};
 use crate::{configuration, owner};
 
-/// The role of an agent that runs no other ones (R2-29).
-const ROLE: &str = "agent";
 /// The pronouns of people in charge whose configuration cannot be read.
 const PRONOUNS: &str = "they/them";
 /// How often a call that waits looks.
@@ -311,7 +310,7 @@ impl Site<'_> {
         let pronouns = configured.map_or(PRONOUNS, |agent| agent.operator_pronouns.as_str());
         json!({
             "name": self.agent,
-            "role": ROLE,
+            "role": configured.map_or(Role::Agent, |agent| agent.role).as_str(),
             "pronouns": pronouns,
             "gangline_rev": env!("CARGO_PKG_VERSION"),
             // The seed's own name for the same.
