@@ -301,7 +301,7 @@ fn announced(
     let turn = context.map(|context| context.turn);
     let call = if at == 0 { format!("ask-{number}") } else { format!("ask-{number}-{at}") };
     let idem_key = match at {
-        // As a tool's line, so that the next attempt is told of it.
+        // Keyed like a tool's line: the next attempt is shown it.
         0 => SendKey::of_call(turn, &call),
         _ => format!("qa-{}-{call}", fold(agent.as_str())).into(),
     };

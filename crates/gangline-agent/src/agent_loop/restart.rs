@@ -13,7 +13,7 @@ pub(crate) enum StartTold {
     ByMessage {
         /// Whether it starts a turn.
         needs: Needs,
-        /// Whether it says that the session goes on.
+        /// Whether the message says that the session continues.
         resumes: bool,
     },
     /// Nothing.
@@ -58,8 +58,8 @@ impl Restart {
         self.session.is_some()
     }
 
-    /// The backend has started, with this session. The very first start is none that is told, and what
-    /// the message tells is not told twice.
+    /// The backend has started with this session. Does not report the very first start, nor what the
+    /// message has reported already.
     pub(super) fn ready(&mut self, session: &str) {
         let before = self.session.replace(session.to_owned());
         let first = !std::mem::replace(&mut self.begun, true);
@@ -72,7 +72,7 @@ impl Restart {
         self.untold = untold.filter(|untold| !(first && self.is_told(*untold)));
     }
 
-    /// Returns whether the daemon's start is told in another way than by the line.
+    /// Returns whether something other than the prompt's line reports the daemon's start.
     fn is_told(&self, untold: Unreported) -> bool {
         match (self.start, untold) {
             (StartTold::ByLine, _) => false,

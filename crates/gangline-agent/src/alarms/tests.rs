@@ -153,7 +153,8 @@ async fn a_look_at_which_nothing_is_due_writes_nothing() {
     rig.closed.cancel();
 }
 
-/// What others said in a reminder is no heading of ours, and a rule that no time fits any more is told.
+/// A reminder's text cannot imitate our headings, and the last firing of a repeating one says that it is
+/// the last.
 #[tokio::test]
 async fn a_reminder_says_what_is_ours_and_that_it_ends() {
     let rig = Rig::open().await;
