@@ -268,5 +268,9 @@ async fn words_to_an_agent_that_waits_are_its_answer() {
             taken.is_none() || prompts.iter().all(|it| it.starts_with("[ANSWER")),
             "{prompts:?}"
         );
+        // What answers nothing is a prompt, and not lost.
+        if taken.is_none() && (who, text, from_history) == (ZOE, "@ada blue", false) {
+            assert!(prompts.iter().any(|it| it.contains("blue")), "{case}: {prompts:?}");
+        }
     }
 }
