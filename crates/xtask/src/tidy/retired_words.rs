@@ -23,7 +23,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("patient", "`agent check`"),
     ("rung", "`step`, or `notified`"),
     ("unmark", "`shed run id`"),
-    ("verdict", "`approval reply`, `permit`, `score` or `turn result`"),
     ("wish", "`request`"),
 ];
 
@@ -32,10 +31,6 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("CHANGELOG.md", "*", "says what older versions were called"),
     ("docs/design/", "*", "may name what a design replaced"),
     ("crates/xtask/src/tidy/retired_words", "*", "is the list"),
-    ("GLOSSARY.md", "verdict", "what a supervisor says"),
-    ("docs/conformance.md", "verdict", "what a supervisor says"),
-    ("crates/gangline/src/cmd/doctor/shown.rs", "verdict", "a key of a published form"),
-    ("crates/gangline/tests/it/doctor/deep.rs", "verdict", "a key of a published form"),
 ];
 
 /// The folders that are looked at; pages of the root are too.

@@ -32,11 +32,10 @@ fn a_word_inside_another_word_is_not_found() {
 
 #[test]
 fn history_published_forms_and_recorded_data_keep_their_words() {
-    let line = "the verdict of the broker";
+    let line = "the ladder of the broker";
     for path in ["CHANGELOG.md", "docs/design/0001-x.md", "crates/a/recorded.json", "fuzz/a.rs"] {
         assert_eq!(findings(path, line), [""; 0], "{path}");
     }
-    assert_eq!(findings("GLOSSARY.md", line).len(), 1, "only one of the two is allowed there");
 }
 
 #[test]
