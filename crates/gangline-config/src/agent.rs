@@ -297,7 +297,7 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
 }
 
 /// Reads a program and its arguments.
-fn command(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Vec<String>> {
+pub(super) fn command(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Vec<String>> {
     let place = node.place;
     let command = reader.texts(key, node)?;
     if command.is_empty() {
@@ -307,7 +307,11 @@ fn command(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Vec<String>
 }
 
 /// Reads variables of the environment.
-fn env(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<BTreeMap<String, String>> {
+pub(super) fn env(
+    reader: &mut Reader<'_>,
+    key: &str,
+    node: Node,
+) -> Option<BTreeMap<String, String>> {
     let place = node.place;
     let env = reader.text_map(key, node)?;
     for name in env.keys().filter(|name| !is_variable(name)) {

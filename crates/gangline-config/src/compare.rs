@@ -14,13 +14,18 @@ use super::Config;
 
 impl Config {
     /// Returns for each agent a short text that differs when its own part of the configuration does,
-    /// or what concerns every agent: the network, the hooks, the limits. Two builds of the program may
-    /// give different texts for the same part.
+    /// or what concerns every agent: the network, the hooks, the limits, the supervisor. Two builds of
+    /// the program may give different texts for the same part.
     #[must_use]
     pub fn marks(&self) -> BTreeMap<AgentName, String> {
         let shared = format!(
-            "{:?} {:?} {:?} {} {}",
-            self.network, self.mcp, self.hooks, self.buffer_size, self.turns_per_cause
+            "{:?} {:?} {:?} {} {} {:?}",
+            self.network,
+            self.mcp,
+            self.hooks,
+            self.buffer_size,
+            self.turns_per_cause,
+            self.supervisor
         );
         let mark = |agent: &super::AgentConfig| {
             let mut hasher = DefaultHasher::new();
@@ -73,8 +78,17 @@ const POWER: [&str; 19] = [
     "role",
 ];
 /// The sections of the file that have it.
-const POWERS: [&str; 8] =
-    ["apply_timeout_seconds", "hooks", "http", "mcp", "network", "server", "state", "webhooks"];
+const POWERS: [&str; 9] = [
+    "apply_timeout_seconds",
+    "hooks",
+    "http",
+    "mcp",
+    "network",
+    "server",
+    "state",
+    "supervisor",
+    "webhooks",
+];
 /// The most that is shown of a value, in characters.
 const VALUE_MAX: usize = 200;
 
@@ -134,6 +148,14 @@ fn value(key: &str, value: Option<&Value>) -> String {
         (_, None | Some(Value::Null)) => "none".to_owned(),
         ("env", Some(Value::Object(map))) if !map.is_empty() => {
             map.keys().cloned().collect::<Vec<_>>().join(", ")
+        }
+        (_, Some(Value::Object(map))) if map.get("env").is_some_and(Value::is_object) => {
+            let mut map = map.clone();
+            if let Some(Value::Object(env)) = map.get("env") {
+                let names: Vec<Value> = env.keys().cloned().map(Value::String).collect();
+                map.insert("env".to_owned(), names.into());
+            }
+            Value::Object(map).to_string()
         }
         (_, Some(value)) => value.to_string(),
     };

@@ -16,8 +16,9 @@ pub use self::{
     hooks::{Gastown, Hooks},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     reader::Names,
-    sections::{Config, Http, Mcp, Network, Sasl, Supervisor, Webhooks},
+    sections::{Config, Http, Mcp, Network, Sasl, Webhooks},
     server::{Room, RoomKey, Server},
+    supervisor::{CLAUDE_MODEL, Supervisor, Watcher},
     thinking::Thinking,
     words::{
         Compaction, Guests, MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy,
@@ -43,6 +44,7 @@ mod reader;
 mod schema;
 mod sections;
 mod server;
+mod supervisor;
 mod thinking;
 mod value;
 mod words;

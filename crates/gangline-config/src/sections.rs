@@ -3,16 +3,16 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
-    AgentConfig, Backend, ConfigError, Environment, Hooks, MAX_CONFIG_BYTES, Names, Server,
-    ServerKey, Warning, agent, backend,
+    AgentConfig, ConfigError, Environment, Hooks, MAX_CONFIG_BYTES, Names, Server, ServerKey,
+    Supervisor, Warning, agent,
     declared::{self, Declared, plain, section},
     error::{Place, Problem},
     hooks, join_address,
     limits::{self, TURNS_PER_CAUSE_MAX},
     node::{Node, load},
     reader::Reader,
-    schema,
-    value::{self, is_blank, loopback, path, thinking, url},
+    schema, supervisor,
+    value::{self, is_blank, loopback, path, url},
 };
 use gangline_core::{
     hook::WebhookEvent,
@@ -26,7 +26,7 @@ section! {
         /// The IRC server that the agents join.
         pub server: Server = Server::default() => plain(reader, key, node),
         /// The watcher of the agents' turns.
-        pub supervisor: Supervisor = Supervisor::default() => supervisor(reader, key, node),
+        pub supervisor: Supervisor = Supervisor::default() => supervisor::read(reader, key, node),
         /// Where alerts go.
         pub webhooks: Webhooks = Webhooks::default() => webhooks(reader, key, node),
         /// Lines kept readable per channel, 1 to 100000 (R1-27).
@@ -71,28 +71,6 @@ impl Config {
     pub fn agent(&self, nick: &AgentName) -> Option<&AgentConfig> {
         self.agents.iter().find(|agent| agent.nick == *nick)
     }
-}
-
-section! {
-    /// `supervisor`: the watcher of the agents' turns (R0-30 … R0-33).
-    #[derive(Eq)]
-    #[schemars(deny_unknown_fields)]
-    pub struct Supervisor() |reader, key, node| {
-        /// The supervisor's own backend; absent = as for an agent.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub agent: Option<Backend> = None => backend::read(reader, &node).map(Some),
-        /// The model it thinks with.
-        pub model: String = "claude-sonnet-4-6".into() => reader.text(key, &node),
-        /// How much it thinks.
-        pub thinking: String = "medium".into() => thinking(reader, &node),
-        /// The number of turns that it looks back at.
-        pub window_size: u32 = 20 => reader.integer(key, &node, 1..=1000),
-        /// The number of turns between two looks.
-        pub eval_interval: u32 = 5 => reader.integer(key, &node, 1..=1000),
-        /// The number of failed corrections in a row that become an escalation.
-        pub escalation_threshold: u32 = 3 => reader.integer(key, &node, 1..=100),
-    }
-    ignored: ["prompt_override"]
 }
 
 section! {
@@ -244,18 +222,6 @@ fn agents(reader: &mut Reader<'_>, items: Vec<Node>, server: &str) -> Vec<super:
         agents.push(agent);
     }
     agents
-}
-
-fn supervisor(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Supervisor> {
-    let section = reader.section(key, node)?;
-    let said = section.place_of("agent");
-    let supervisor: Supervisor = declared::read(reader, key, section)?;
-    if let (Some(place), Some(backend)) = (said, &supervisor.agent)
-        && let Some((message, help)) = backend::unknown(reader, backend, None)
-    {
-        reader.fault_help(place, message, help);
-    }
-    Some(supervisor)
 }
 
 fn webhooks(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Webhooks> {

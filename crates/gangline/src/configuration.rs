@@ -243,9 +243,6 @@ impl Loaded {
         if self.config.webhooks != defaults.webhooks {
             idle.push("webhooks".to_owned());
         }
-        if self.config.supervisor != defaults.supervisor {
-            idle.push("supervisor".to_owned());
-        }
         for agent in &self.config.agents {
             let can = self.backend(agent).ok().and_then(|it| can(agent, &it)).unwrap_or_default();
             if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {

@@ -37,6 +37,22 @@ fn what_gives_power_is_told_first_and_no_value_of_a_variable_at_all() {
     assert!(differences(&after, &after).is_empty());
 }
 
+/// R2-37, R0-33: who watches an agent is a matter of power, and a variable of the watcher is a
+/// variable too.
+#[test]
+fn another_supervisor_is_told_first_and_no_value_of_its_variables() {
+    let before = config("supervisor: {agent: rules}\n");
+    let after = config("buffer_size: 9\nsupervisor: {agent: off, env: {K: sesame}}\n");
+    let found = differences(&before, &after);
+    assert_eq!(found[0].weight, Weight::Power);
+    assert!(found[0].text.contains("\"env\":[\"K\"]"), "{}", found[0].text);
+    assert!(!found[0].text.contains("sesame"), "{}", found[0].text);
+    assert_ne!(
+        before.marks(),
+        config("supervisor: {agent: off}\nagents:\n  - {nick: oak-a, directory: /a}\n").marks()
+    );
+}
+
 /// R2-36: an agent's mark is its own, but for what concerns all.
 #[test]
 fn a_mark_changes_with_the_agents_own_part_and_with_what_concerns_all() {

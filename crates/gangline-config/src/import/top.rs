@@ -7,7 +7,7 @@ use gangline_core::hook::WebhookEvent;
 
 use super::{
     super::{
-        Config,
+        Config, Watcher,
         declared::Declared,
         error::{Place, shown},
         node::{Key, Node, Value},
@@ -183,8 +183,10 @@ fn supervisor(draft: &mut Draft<'_>, at: Key, node: Node) -> Option<(Key, Node)>
     let mut section = draft.reader.section("supervisor", node)?;
     let mut entries = Vec::new();
     if let Some((at, node)) = take(&mut section, "agent") {
+        let ours = |word: &str| [Watcher::RULES, Watcher::OFF].contains(&word);
         match agent::backend_word(&node) {
             Word::Backend(word) => entries.push((at, text(word, node.place))),
+            Word::Unknown(word) if ours(&word) => entries.push((at, node)),
             Word::Unknown(unknown) => {
                 let why = format!("there is no backend `{unknown}`: the supervisor uses claude");
                 draft.dropped(at.place, "supervisor.agent", &why);
@@ -192,8 +194,9 @@ fn supervisor(draft: &mut Draft<'_>, at: Key, node: Node) -> Option<(Key, Node)>
             Word::NoText => entries.push((at, node)),
         }
     }
-    entries.extend(take(&mut section, "model"));
-    entries.extend(take(&mut section, "thinking"));
+    for name in ["model", "thinking", "prompt", "command", "base_url", "api_key_env", "env"] {
+        entries.extend(take(&mut section, name));
+    }
     for (name, most) in
         [("window_size", 1000), ("eval_interval", 1000), ("escalation_threshold", 100)]
     {
@@ -203,9 +206,8 @@ fn supervisor(draft: &mut Draft<'_>, at: Key, node: Node) -> Option<(Key, Node)>
             entries.push((at, node));
         }
     }
-    if let Some((at, _)) = take(&mut section, "prompt_override") {
-        let why = "the supervisor has one prompt";
-        draft.dropped(at.place, "supervisor.prompt_override", why);
+    if let Some((at, node)) = take(&mut section, "prompt_override") {
+        entries.push((key("prompt", at.place), node));
     }
     section.entries.iter().for_each(|(at, _)| unknown(draft, at, "supervisor."));
     Some((at, Node { value: Value::Map(entries), place }))

@@ -2,7 +2,7 @@
 //! default and its words. What the keys are is asked of the schema, which comes from their
 //! declaration. Begin at [`the_documentation_shows_every_key_and_no_other`].
 
-use gangline_config::{AgentConfig, Backend, Config, parse, schema};
+use gangline_config::{AgentConfig, Backend, CLAUDE_MODEL, Config, parse, schema};
 use serde_json::Value;
 
 const PATH: &str = "docs/config.md";
@@ -159,7 +159,10 @@ fn differences(at: &str, said: &Value, holds: &Value, faults: &mut Vec<String>) 
 fn the_documented_defaults_are_the_ones_that_hold() {
     let mut said = parse(example(&document()), PATH).unwrap();
     assert_eq!(said.agents[0].agent.take().unwrap().as_str(), Backend::SEEDS_DEFAULT);
-    assert_eq!(said.supervisor.agent.take().unwrap().as_str(), Backend::SEEDS_DEFAULT);
+    // Of a section; a file without one has rules alone.
+    let supervisor = &mut said.supervisor;
+    assert_eq!(std::mem::take(&mut supervisor.agent).as_str(), Backend::SEEDS_DEFAULT);
+    assert_eq!(supervisor.model.take().unwrap(), CLAUDE_MODEL);
     let agent = said.agents.pop().unwrap();
     let usual = AgentConfig::new(agent.nick.clone(), agent.directory.clone());
     let json = |agent: &AgentConfig| serde_json::to_value(agent).unwrap();

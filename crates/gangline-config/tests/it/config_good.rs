@@ -282,3 +282,28 @@ fn permissions_do_nothing_in_a_terminal() {
     }
     assert!(parse(&text("prompt: everybody"), "agents.yaml").is_err());
 }
+
+/// R0-33, R0-34, R1-43: who watches the agents. A file that says nothing asks for no second model;
+/// a section that names nobody asks for the seed's supervisor. Culture's `prompt_override` is the
+/// prompt, unless it is empty.
+#[test]
+fn a_supervisor_is_asked_for_by_its_section() {
+    let check = |text: &str, agent: &str, model: Option<&str>, prompt: Option<&str>| {
+        let supervisor = parse(&format!("{text}\nagents: []\n"), "agents.yaml").unwrap().supervisor;
+        let said = (supervisor.agent.as_str(), supervisor.model(), supervisor.prompt.as_deref());
+        assert_eq!(said, (agent, model, prompt), "{text}");
+    };
+    let usual = Some("claude-sonnet-4-6");
+    check("", "rules", None, None);
+    check("supervisor:", "rules", None, None);
+    check("supervisor: {}", "claude", usual, None);
+    check("supervisor: {eval_interval: 7}", "claude", usual, None);
+    check("supervisor: {agent: claude, model: haiku}", "claude", Some("haiku"), None);
+    check("supervisor: {agent: codex}", "codex", None, None);
+    check("supervisor: {agent: native, model: qwen}", "native", Some("qwen"), None);
+    check("supervisor: {agent: rules}", "rules", None, None);
+    check("supervisor: {agent: off}", "off", None, None);
+    check("supervisor: {prompt_override: \"\"}", "claude", usual, None);
+    check("supervisor: {prompt_override: Be strict.}", "claude", usual, Some("Be strict."));
+    check("supervisor: {prompt: Be kind.}", "claude", usual, Some("Be kind."));
+}

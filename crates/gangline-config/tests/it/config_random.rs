@@ -3,7 +3,7 @@
 use gangline_config::{
     AgentConfig, Backend, Compaction, Config, Gastown, Guests, Hooks, Http, Mcp, McpPlaceConfig,
     McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process, ReplyMode, Sasl,
-    Server, ServerKey, Supervisor, Thinking, Webhooks, parse,
+    Server, ServerKey, Supervisor, Thinking, Watcher, Webhooks, parse,
 };
 use gangline_core::hook::{HookEvent, WebhookEvent};
 use proptest::{collection, option, prelude::*, sample::select};
@@ -222,24 +222,29 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
     })
 }
 
+fn watchers() -> impl Strategy<Value = Watcher> {
+    prop_oneof![Just(Watcher::Off), Just(Watcher::Rules), backends().prop_map(Watcher::Model)]
+}
+
 fn config() -> impl Strategy<Value = Config> {
     let server =
         ("[a-z][a-z0-9_-]{0,10}", "[a-z0-9.-]{1,20}", 1u16.., select(Guests::ALL)).prop_map(
             |(name, host, port, guests)| Server { name, host, port, guests, ..Server::default() },
         );
-    let supervisor =
-        (option::of(backends()), words(), words(), 1u32..=1000, 1u32..=1000, 1u32..=100).prop_map(
-            |(agent, model, thinking, window_size, eval_interval, escalation_threshold)| {
-                Supervisor {
-                    agent,
-                    model,
-                    thinking,
-                    window_size,
-                    eval_interval,
-                    escalation_threshold,
-                }
-            },
-        );
+    let supervisor = (
+        (watchers(), option::of(words()), words(), option::of(words())),
+        (1u32..=1000, 1u32..=1000, 1u32..=100),
+    )
+        .prop_map(|((agent, model, thinking, prompt), numbers)| Supervisor {
+            agent,
+            model,
+            thinking,
+            prompt,
+            window_size: numbers.0,
+            eval_interval: numbers.1,
+            escalation_threshold: numbers.2,
+            ..Supervisor::default()
+        });
     let webhooks = (channels(), proptest::sample::subsequence(WebhookEvent::ALL, 0..=5)).prop_map(
         |(channels, events)| Webhooks {
             url: None,
