@@ -37,6 +37,7 @@ pub mod split;
 pub mod time;
 pub mod trust;
 pub mod wake;
+pub mod watch;
 pub mod whisper;
 pub mod word;
 
