@@ -10,6 +10,7 @@ mod change_notices;
 mod checkpoint;
 mod death;
 mod effects;
+mod findings;
 mod generation;
 mod heard;
 mod orders;

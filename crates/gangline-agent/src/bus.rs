@@ -5,7 +5,7 @@ use gangline_core::{
     agent::{ContextChange, Drain},
     approval::Decision,
 };
-use gangline_store::{ApprovalRow, MessageRow};
+use gangline_store::{ApprovalRow, MessageRow, NewFinding};
 use tokio::sync::{mpsc, oneshot};
 
 #[cfg(test)]
@@ -66,6 +66,12 @@ pub(crate) enum Incoming {
     Read { messages: Vec<MessageId>, heard: Heard },
     /// The agent's context is to be shortened or emptied, once no turn is open.
     Change(ContextChange),
+    /// Something was found about this agent.
+    #[allow(dead_code, reason = "the tasks that watch the agent's turns send it")]
+    Finding(Box<NewFinding>),
+    /// What was found under this key holds no more.
+    #[allow(dead_code, reason = "as `Finding`")]
+    FindingResolved { key: String },
     /// The daemon must end.
     Drain(Drain),
     /// The daemon's tick, with the number that the loop shows when it has taken it.

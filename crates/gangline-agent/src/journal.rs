@@ -336,7 +336,12 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
             change_notice::notify(&deps.paths.change_notice("hub"));
             None
         }
-        Entry::Events(_) | Entry::Usage(_) | Entry::Agent(..) | Entry::Delivered(_) => None,
+        Entry::Events(_)
+        | Entry::Usage(_)
+        | Entry::Agent(..)
+        | Entry::Delivered(_)
+        | Entry::Finding(_)
+        | Entry::FindingResolved(..) => None,
     }
 }
 

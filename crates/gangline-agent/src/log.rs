@@ -2,9 +2,10 @@
 
 use gangline_api::approval::Decision;
 use gangline_api::event::{
-    EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, SessionStart, SessionStop,
-    StepState, stored_payload,
+    EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, QuestionAsked,
+    SessionStart, SessionStop, StepState, stored_payload,
 };
+use gangline_api::finding::Finding;
 use gangline_core::{
     AgentName, ApprovalNumber, MessageId,
     answer::How,
@@ -155,6 +156,7 @@ fn is_own_step(event: &Event) -> bool {
         | Event::ApprovalDecided(_)
         | Event::SessionStart(_)
         | Event::SessionStop(_)
+        | Event::Finding(_)
         | Event::OnMessage(_) => false,
         // So does the end of the session.
         Event::Notice(it) => it.code == "ended",
@@ -216,14 +218,12 @@ fn known_event(event: &Event) -> Vec<Entry> {
             let said = decided(it.decision);
             entry(format!("approval {}", it.number), format!("{said} by {}", one_line(&it.by)))
         }
-        Event::QuestionAsked(it) => {
-            let asks = format!("{} asks: {}", one_line(it.asker.as_str()), short(&it.question));
-            entry(format!("question {}", it.id), asks)
-        }
+        Event::QuestionAsked(it) => question(it),
         Event::QuestionAnswered(it) => {
             let answer = format!("{} answers: {}", one_line(&it.answerer), short(&it.answer));
             entry(format!("question {}", it.id), answer)
         }
+        Event::Finding(it) => finding(it),
         Event::Phase(it) => {
             entry("phase", format!("{} → {}", one_line(it.from.as_str()), one_line(it.to.as_str())))
         }
@@ -245,6 +245,19 @@ fn known_event(event: &Event) -> Vec<Entry> {
         }
     };
     vec![one]
+}
+
+fn question(it: &QuestionAsked) -> Entry {
+    let asks = format!("{} asks: {}", one_line(it.asker.as_str()), short(&it.question));
+    entry(format!("question {}", it.id), asks)
+}
+
+fn finding(it: &Finding) -> Entry {
+    let by = it.by.as_deref().map_or_else(String::new, |by| format!(" by {}", one_line(by)));
+    let chosen = it.choice.as_ref().map(|choice| format!(" ({})", one_line(choice.as_str())));
+    let state = one_line(it.state.as_str());
+    let text = format!("{state}{by}{}: {}", chosen.unwrap_or_default(), short(&it.cause));
+    entry(format!("finding {}", it.number), text)
 }
 
 fn decided(decision: Decision) -> &'static str {

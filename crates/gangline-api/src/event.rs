@@ -17,7 +17,7 @@ use gangline_core::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::approval::Decision;
+use crate::{approval::Decision, finding::Finding};
 
 /// The version of the envelope and the payloads.
 pub const EVENT_VERSION: u32 = 1;
@@ -190,6 +190,8 @@ events! {
     QuestionAsked = "question_asked",
     /// A question of this agent has its answer (R2-22).
     QuestionAnswered = "question_answered",
+    /// A watchdog, a detector or the supervisor found something, or it is seen or resolved.
+    Finding = "finding",
 }
 
 fn read<T: DeserializeOwned>(kind: &str, payload: Value) -> Result<T, PayloadError> {

@@ -7,6 +7,7 @@
 pub mod approval;
 pub mod error;
 pub mod event;
+pub mod finding;
 pub mod inbox;
 pub mod ipc;
 pub mod listing;

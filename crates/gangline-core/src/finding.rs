@@ -3,6 +3,8 @@
 //! A finding is kept until it is resolved. One that a person must decide waits in the attention list,
 //! with its cause, what can be done, and what is affected.
 
+use serde::{Deserialize, Serialize};
+
 use crate::words;
 
 words! {
@@ -34,6 +36,8 @@ words! {
         WaitingInbox = "waiting_inbox",
         /// The daemon has not shown that it lives.
         NoHeartbeat = "no_heartbeat",
+        /// The agent is to run, and no daemon of it does.
+        NotRunning = "not_running",
         /// The backend crashed too often and is not started any more (R0-22).
         BreakerOpen = "breaker_open",
         /// An approval waits for a person.
@@ -46,6 +50,8 @@ words! {
         RateLimit = "rate_limit",
         /// A message was given up.
         DeadLetter = "dead_letter",
+        /// Messages are held back: their request has used up its turns or its hops.
+        HeldMessages = "held_messages",
     }
 }
 
@@ -70,5 +76,72 @@ words! {
         Warning = "warning",
         /// Work stands still.
         Error = "error",
+    }
+}
+
+words! {
+    /// What a person may choose for a finding. Each word is carried out by the command of that name.
+    ChoiceWord, "choice" {
+        /// The agent goes on: lifts what holds it and closes its breaker.
+        Resume = "resume",
+        /// The open turn ends; the agent goes on with what waits.
+        Abort = "abort",
+        /// The message is tried again, with its attempts counted anew.
+        Retry = "retry",
+        /// Held messages are let go.
+        Release = "release",
+        /// The daemon is started.
+        Start = "start",
+        /// The daemon is ended and started again.
+        Restart = "restart",
+        /// The finding is put away, and nothing is done.
+        Dismiss = "dismiss",
+    }
+}
+
+/// One of the things that a person may choose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The word to answer with.
+    pub word: ChoiceWord,
+    /// What it does, for people.
+    pub what: String,
+}
+
+impl Choice {
+    /// Returns a choice with what it does.
+    #[must_use]
+    pub fn new(word: ChoiceWord, what: impl Into<String>) -> Self {
+        Self { word, what: what.into() }
+    }
+}
+
+impl FindingKind {
+    /// Returns how grave a finding of this kind is unless its maker knows better.
+    #[must_use]
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::Spiraling
+            | Self::Drift
+            | Self::Stalling
+            | Self::Shallow
+            | Self::RepeatedCall
+            | Self::RepeatedError
+            | Self::UndoneEdits
+            | Self::UnreadInbox
+            | Self::ContextFilling => Severity::Info,
+            Self::SilentTurn
+            | Self::LongTurn
+            | Self::WaitingInbox
+            | Self::UnansweredApproval
+            | Self::RateLimit
+            | Self::Budget
+            | Self::HeldMessages => Severity::Warning,
+            Self::NoHeartbeat
+            | Self::NotRunning
+            | Self::BreakerOpen
+            | Self::Escalation
+            | Self::DeadLetter => Severity::Error,
+        }
     }
 }

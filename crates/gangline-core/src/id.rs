@@ -104,6 +104,18 @@ impl fmt::Display for QuestionNumber {
     }
 }
 
+/// The number by which people answer a finding (`12 resume`); of the same sequence as
+/// [`ApprovalNumber`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FindingNumber(pub i64);
+
+impl fmt::Display for FindingNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 macro_rules! string_serde {
     ($($name:ty),*) => {$(
         impl TryFrom<String> for $name {

@@ -41,7 +41,7 @@ pub mod watch;
 pub mod whisper;
 pub mod word;
 
-pub use id::{ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId};
+pub use id::{ApprovalNumber, Epoch, FindingNumber, MessageId, QuestionNumber, TurnId};
 pub use message::{MessageState, Origin, Principal, Tier};
 pub use name::{AgentName, ChannelName, Nick, Target};
 pub use redact::{Redacted, Redactor};

@@ -3,8 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use gangline_core::{
-    AgentName, ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId, approval::ApprovalState,
-    wake,
+    AgentName, ApprovalNumber, Epoch, FindingNumber, MessageId, QuestionNumber, TurnId,
+    approval::ApprovalState, finding::ChoiceWord, wake,
 };
 
 use crate::types::{LetterState, QuestionRow};
@@ -225,4 +225,39 @@ pub enum LetterError {
     /// The store failed.
     #[error("cannot settle the letter")]
     Store(#[from] StoreError),
+}
+
+/// Why a finding was not seen or decided.
+#[derive(Debug, thiserror::Error)]
+pub enum FindingError {
+    /// There is no such finding.
+    #[error("there is no finding {0}")]
+    Unknown(FindingNumber),
+    /// It holds no more, or somebody has decided.
+    #[error("finding {number} is resolved already{}", by.as_ref().map_or_else(String::new, |by| format!(", by {by}")))]
+    Resolved {
+        /// The finding.
+        number: FindingNumber,
+        /// Who decided; `None` if it held no more by itself.
+        by: Option<String>,
+    },
+    /// It has no such choice.
+    #[error("`{choice}` is no choice for finding {number}; choose {}", words(known))]
+    NoSuchChoice {
+        /// The finding.
+        number: FindingNumber,
+        /// What was said.
+        choice: ChoiceWord,
+        /// What may be chosen.
+        known: Vec<ChoiceWord>,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn words(known: &[ChoiceWord]) -> String {
+    let dismiss = [ChoiceWord::Dismiss];
+    let all = known.iter().chain(dismiss.iter().filter(|it| !known.contains(it)));
+    all.map(|word| word.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -15,7 +15,9 @@ mod types;
 
 pub use gangline_core::answer::How;
 
-pub use error::{AnswerError, DecideError, LetterError, OpenError, StoreError, WakeError, Written};
+pub use error::{
+    AnswerError, DecideError, FindingError, LetterError, OpenError, StoreError, WakeError, Written,
+};
 pub use op::FAILPOINTS;
 pub use opening::{OpenOptions, Tuning};
 pub use store::{Entry, Store};
@@ -23,15 +25,15 @@ pub use types::{
     Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, Applied, ApprovalPlace,
     ApprovalRow, AskedBy, Cancel, CauseEnded, CauseRow, ChangeKind, ChangeRequested, ChangeRow,
     ChangeState, ChangeStep, ChangeTold, Cursor, CursorError, CursorMove, Decided, Desired,
-    EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, Firing, Got, Health, Held,
-    LeftSession, LetterFilter, LetterRow, LetterState, LineKind, Made, MessageFilter, MessageRow,
-    NewAnswer, NewChange, NewEvent, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken,
-    NewUsage, NewWake, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow,
-    OutboxState, QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlace, QuestionPlaced,
-    QuestionRow, RULES_MAX, Released, ReminderRow, ReminderState, Restart, RestartWhen, RuleRow,
-    Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle, Stored, Syncs, Take, Taken,
-    TakenIn, TokenRow, TokenScope, Trace, TurnMessage, TurnRow, UsageSum, Waited, Whose,
-    WithdrawApproval,
+    EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, FindingFilter, FindingRow, Firing,
+    Got, Health, Held, LeftSession, LetterFilter, LetterRow, LetterState, LineKind, Made,
+    MessageFilter, MessageRow, NewAnswer, NewChange, NewEvent, NewFinding, NewLetter, NewMessage,
+    NewQuestion, NewReminder, NewToken, NewUsage, NewWake, OpenApproval, OpenTurn, OpenedApproval,
+    Order, OutboxId, OutboxRow, OutboxState, QuestionAsked, QuestionClosed, QuestionFilter,
+    QuestionPlace, QuestionPlaced, QuestionRow, RULES_MAX, Raised, Released, ReminderRow,
+    ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs,
+    SessionRow, Settle, Stored, Syncs, Take, Taken, TakenIn, TokenRow, TokenScope, Trace,
+    TurnMessage, TurnRow, UsageSum, Waited, Whose, WithdrawApproval,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

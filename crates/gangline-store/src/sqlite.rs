@@ -16,6 +16,7 @@ mod connect;
 pub(crate) mod events;
 mod fault;
 mod files;
+pub(crate) mod findings;
 mod job;
 pub(crate) mod letters;
 pub(crate) mod messages;

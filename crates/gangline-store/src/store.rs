@@ -5,6 +5,7 @@ mod applied;
 mod approvals;
 mod causes;
 mod changes;
+mod findings;
 mod letters;
 mod messages;
 mod orders;

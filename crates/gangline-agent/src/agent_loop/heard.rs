@@ -55,6 +55,8 @@ impl AgentLoop {
                 }
                 self.think(Input::Change(change));
             }
+            Incoming::Finding(new) => self.finding(*new),
+            Incoming::FindingResolved { key } => self.finding_resolved(key),
             Incoming::Drain(drain) => self.think(Input::Drain(drain)),
             Incoming::Tick(beat) => {
                 self.ports.beat.store(beat, Ordering::SeqCst);

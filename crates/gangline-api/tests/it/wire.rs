@@ -10,6 +10,7 @@ use gangline_api::{
         HookData, HookPayload, MessageAccepted, Notice, Phase, QuestionAnswered, QuestionAsked,
         Sent, StartStep, StepState, ToolResult, TurnEnded, TurnStarted, TurnSteered,
     },
+    finding::Finding,
     ready::ReadyLine,
     status::{Activity, AgentStatus, WaitingFor},
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
@@ -18,8 +19,9 @@ use gangline_core::{
     agent::AgentPhase,
     answer::How,
     block::Block,
+    finding::{ChoiceWord, FindingKind, FindingState, Severity},
     hook::{HookEvent, WebhookEvent},
-    id::{ApprovalNumber, Epoch, MessageId, QuestionNumber, TurnId},
+    id::{ApprovalNumber, Epoch, FindingNumber, MessageId, QuestionNumber, TurnId},
     message::{MessageState, Origin, Principal, Tier},
     outcome::OutcomeWord,
 };
@@ -161,6 +163,16 @@ fn every_event() -> Vec<Event> {
             question: "merge?".into(),
             answer: "yes".into(),
             answerer: "ori".into(),
+        }
+        .into(),
+        Finding {
+            number: FindingNumber(15),
+            state: FindingState::Resolved.into(),
+            kind: FindingKind::SilentTurn.into(),
+            severity: Severity::Warning.into(),
+            cause: "no output for 10 minutes".into(),
+            choice: Some(ChoiceWord::Abort.into()),
+            by: Some("ori".into()),
         }
         .into(),
     ]

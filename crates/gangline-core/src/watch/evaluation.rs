@@ -285,6 +285,8 @@ fn cause_of(kind: FindingKind) -> FindingKind {
         | FindingKind::LongTurn
         | FindingKind::WaitingInbox
         | FindingKind::NoHeartbeat
+        | FindingKind::NotRunning
+        | FindingKind::HeldMessages
         | FindingKind::BreakerOpen
         | FindingKind::UnansweredApproval
         | FindingKind::Escalation

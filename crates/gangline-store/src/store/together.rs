@@ -6,8 +6,8 @@ use super::Store;
 use crate::{
     error::StoreError,
     op::{self, Op},
-    sqlite::{Work, Writer, agents, approvals, events, send, turns},
-    types::{AgentUpdate, EndTurn, NewEvent, NewUsage, Send},
+    sqlite::{Work, Writer, agents, approvals, events, findings, send, turns},
+    types::{AgentUpdate, EndTurn, NewEvent, NewFinding, NewUsage, Send},
 };
 
 /// One of the writes of [`Store::together`].
@@ -23,6 +23,10 @@ pub enum Entry {
     Delivered(ApprovalNumber),
     /// As [`Store::send`].
     Send(Box<Send>),
+    /// As [`Store::raise_finding`].
+    Finding(Box<NewFinding>),
+    /// As [`Store::resolve_finding`].
+    FindingResolved(AgentName, String),
     /// T3, as [`Store::end_turn`].
     End(EndTurn),
 }
@@ -58,6 +62,14 @@ impl Entry {
             Self::Delivered(number) => {
                 let work = move |w: &mut Writer| approvals::mark_delivered(w, number);
                 (&op::MARK_DELIVERED, Box::new(work))
+            }
+            Self::Finding(new) => {
+                let work = move |w: &mut Writer| findings::raise(w, &new).map(drop);
+                (&op::RAISE_FINDING, Box::new(work))
+            }
+            Self::FindingResolved(agent, key) => {
+                let work = move |w: &mut Writer| findings::resolve(w, &agent, &key).map(drop);
+                (&op::RESOLVE_FINDING, Box::new(work))
             }
             Self::Send(send) => {
                 (&op::SEND, Box::new(move |w: &mut Writer| send::send(w, &send, None).map(drop)))

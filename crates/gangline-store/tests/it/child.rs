@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
-use gangline_core::{Epoch, MessageState, approval::Decision};
+use gangline_core::{Epoch, MessageState, approval::Decision, finding::ChoiceWord};
 use gangline_os::{
     clock::{self, UnixMicros},
     exit::Exit,
@@ -226,6 +226,10 @@ pub(crate) const LIFE: &[&str] = &[
     "send_letter",
     "read_letters",
     "settle_letter",
+    "raise_finding",
+    "see_finding",
+    "resolve_finding",
+    "decide_finding",
     "wake",
     "note_restart",
     "add_token",
@@ -327,6 +331,18 @@ async fn second_half(store: &Store, epoch: Epoch) {
     say("remove_rule");
 }
 
+async fn what_is_found(store: &Store) {
+    let found = store.raise_finding(silent(&ada(), "first")).await.unwrap().number;
+    say("raise_finding");
+    store.see_finding(found, "otto").await.unwrap();
+    say("see_finding");
+    store.resolve_finding(&ada(), "silent_turn").await.unwrap();
+    say("resolve_finding");
+    let found = store.raise_finding(silent(&ada(), "second")).await.unwrap().number;
+    store.decide_finding(found, ChoiceWord::Abort, "otto").await.unwrap();
+    say("decide_finding");
+}
+
 async fn what_waits_for_people(store: &Store) {
     let asked = |request: &str| store.ask(question(&ada(), request), |_| AskedBy::default());
     let first = asked("first").await.unwrap().number;
@@ -358,6 +374,7 @@ async fn what_waits_for_people(store: &Store) {
     say("read_letters");
     store.settle_letter(letter, "otto".to_owned(), None).await.unwrap();
     say("settle_letter");
+    what_is_found(store).await;
     store.wake(wake_of(&ada(), "matrix", Some("first"))).await.unwrap();
     say("wake");
     let epoch = store.agent(&ada()).await.unwrap().unwrap().epoch;

@@ -6,6 +6,7 @@ mod agents;
 mod approvals;
 mod causes;
 mod events;
+mod findings;
 mod letters;
 mod messages;
 mod orders;
@@ -58,6 +59,11 @@ mod sqlite {
             a_reminder_fires_once_into_the_inbox,
             a_reminder_that_repeats_waits_for_its_next_time,
             reminders_are_bounded_listed_and_removed;
+        findings:
+            a_finding_is_raised_once_seen_and_resolved,
+            a_choice_resolves_a_finding_once,
+            what_holds_no_more_can_be_found_again,
+            findings_are_fenced_and_listed_newest_first;
         letters:
             a_letter_is_sent_once_read_and_settled_once;
         restarts:

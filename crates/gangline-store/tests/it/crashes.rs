@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use gangline_core::{Epoch, MessageState, approval::ApprovalState, question::QuestionState};
 use gangline_os::kill::Signal;
 use gangline_store::{
-    Entry, FAILPOINTS, LetterState, NewMessage, OutboxState, QuestionFilter, ReminderState, Store,
+    Entry, FAILPOINTS, FindingFilter, LetterState, NewMessage, OutboxState, QuestionFilter,
+    ReminderState, Store,
 };
 
 use crate::{
@@ -78,6 +79,8 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
     let questions = store.questions(closed, 9).await.unwrap();
     let has = |state: QuestionState| questions.iter().any(|row| row.state == state);
     let letter = store.letter(1).await.unwrap();
+    let filter = FindingFilter { resolved: true, ..FindingFilter::default() };
+    let found = store.findings(filter, 9).await.unwrap();
     let token = store.token("hash".to_owned()).await.unwrap();
     match write {
         "ask" => !questions.is_empty(),
@@ -93,6 +96,10 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "remove_reminder" => store.reminder(2).await.unwrap().is_none(),
         "send_letter" => letter.is_some(),
         "read_letters" => letter.is_some_and(|row| row.state != LetterState::New),
+        "raise_finding" => !found.is_empty(),
+        "see_finding" => found.iter().any(|row| row.seen_at.is_some()),
+        "resolve_finding" => found.iter().any(|row| row.resolved_at.is_some()),
+        "decide_finding" => found.iter().any(|row| row.resolved_by.is_some()),
         "wake" => brought("wake/matrix/first"),
         "note_restart" => brought("restart/2"),
         "add_token" => token.is_some(),
@@ -100,7 +107,9 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "revoke_token" => token.is_some_and(|row| row.revoked_at.is_some()),
         "request_change" => !store.changes(None, false).await.unwrap().is_empty(),
         "decide_change" => store.changes(None, true).await.unwrap().is_empty(),
-        "step_change" => store.changes_under_way().await.unwrap().is_empty() && brought("change/8"),
+        "step_change" => {
+            store.changes_under_way().await.unwrap().is_empty() && brought("change/10")
+        }
         "applied" => store.applied_of(&ada()).await.unwrap().is_some(),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
         other => panic!("no way to see {other}"),

@@ -9,6 +9,7 @@ use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId,
     approval::Decision,
     approval::view::Extent,
+    finding::{Choice, ChoiceWord, FindingKind},
     outcome::OutcomeWord,
     question::{AnswerRule, Asked, Choose, OnTimeout, Standing},
     redact::Redacted,
@@ -16,9 +17,9 @@ use gangline_core::{
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
     Announce, ChangeKind, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewChange,
-    NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage, NewWake, OpenApproval,
-    OpenOptions, Ruling, Send, Settle, Store, StoreError, Take, TokenScope, Tuning, Whose,
-    WithdrawApproval,
+    NewFinding, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage, NewWake,
+    OpenApproval, OpenOptions, Ruling, Send, Settle, Store, StoreError, Take, TokenScope, Tuning,
+    Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -295,5 +296,14 @@ pub(crate) fn usage(turn: Option<TurnId>) -> NewUsage {
         cache_read: 0,
         cache_write: 0,
         cost_micros: None,
+    }
+}
+
+/// A finding that a person may end by `abort`.
+pub(crate) fn silent(agent: &AgentName, cause: &str) -> NewFinding {
+    NewFinding {
+        choices: vec![Choice::new(ChoiceWord::Abort, "ends the turn")],
+        recommended: Some(ChoiceWord::Abort),
+        ..NewFinding::new(agent.clone(), FindingKind::SilentTurn, text(cause))
     }
 }

@@ -1,7 +1,31 @@
 -- Schema 11: what is watched. Findings, whispers, alerts, pauses, budgets. Times are microseconds since
 -- 1970.
 
--- Findings: what waits for a human, or what a watchdog saw.
+-- Findings: what waits for a human, or what a watchdog saw. Their numbers are of the same
+-- sequence as those of approvals and questions. An agent has at most one unresolved finding of a key.
+CREATE TABLE findings (
+  number          INTEGER PRIMARY KEY,
+  installation_id TEXT NOT NULL,
+  agent           TEXT NOT NULL,
+  key             TEXT NOT NULL,
+  kind            TEXT NOT NULL,
+  severity        TEXT NOT NULL,
+  cause           TEXT NOT NULL,
+  evidence        TEXT NOT NULL,
+  choices         TEXT NOT NULL,
+  recommended     TEXT,
+  affects         TEXT NOT NULL,
+  message         INTEGER,
+  state           TEXT NOT NULL,
+  seen_by         TEXT,
+  resolved_by     TEXT,
+  choice          TEXT,
+  raised_at       INTEGER NOT NULL,
+  changed_at      INTEGER NOT NULL,
+  seen_at         INTEGER,
+  resolved_at     INTEGER
+) STRICT;
+CREATE UNIQUE INDEX findings_unresolved ON findings (agent, key) WHERE state <> 'resolved';
 
 -- Whispers: what the agent alone is told.
 

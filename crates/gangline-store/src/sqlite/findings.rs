@@ -1,0 +1,257 @@
+//! Statements of findings: raised, seen, resolved; each with its event.
+
+use gangline_core::{
+    AgentName, FindingNumber, MessageId, Redacted,
+    finding::{Choice, ChoiceWord, FindingState},
+    word::Stored,
+};
+use rusqlite::{Connection, Row, params};
+
+use super::{
+    Writer, agents, events,
+    fault::Fault,
+    numbers,
+    rows::{self, page},
+    sql,
+};
+use crate::{
+    error::FindingError,
+    types::{FindingFilter, FindingRow, NewEvent, NewFinding, Raised},
+};
+
+macro_rules! finding_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT number, agent, key, kind, severity, cause, evidence, choices, recommended, \
+             affects, message, state, seen_by, resolved_by, choice, raised_at, changed_at, seen_at, \
+             resolved_at FROM findings ",
+            $rest
+        )
+    };
+}
+
+/// Raises a finding, or gives the unresolved one of its key new texts.
+pub(crate) fn raise(w: &mut Writer, new: &NewFinding) -> Result<Raised, Fault> {
+    agents::fence(w, &new.agent, None)?;
+    put(w, new)
+}
+
+/// As [`raise`], without asking whose epoch it is: for a write that was let through already.
+pub(super) fn put(w: &mut Writer, new: &NewFinding) -> Result<Raised, Fault> {
+    if let Some(row) = unresolved(&w.connection, &new.agent, &new.key)? {
+        renew(w, row.number, new)?;
+        return Ok(Raised { number: row.number, new: false });
+    }
+    let number = FindingNumber(numbers::next(w)?);
+    let sql = "INSERT INTO findings (number, installation_id, agent, key, kind, severity, cause, \
+               evidence, choices, recommended, affects, message, state, raised_at, changed_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'open', ?13, ?13)";
+    sql::run(
+        &w.connection,
+        sql,
+        params![
+            number.0,
+            &w.installation_id,
+            new.agent.folded(),
+            &new.key,
+            new.kind.as_str(),
+            new.severity.as_str(),
+            new.cause.as_str(),
+            new.evidence.as_str(),
+            choices(&new.choices),
+            new.recommended.map(ChoiceWord::as_str),
+            new.affects.as_str(),
+            new.message.map(|id| id.0),
+            w.now.0
+        ],
+    )?;
+    numbers::keep_in_step(w, number.0)?;
+    record(w, number)?;
+    Ok(Raised { number, new: true })
+}
+
+fn renew(w: &mut Writer, number: FindingNumber, new: &NewFinding) -> Result<(), Fault> {
+    let sql = "UPDATE findings SET severity = ?2, cause = ?3, evidence = ?4, choices = ?5, \
+               recommended = ?6, affects = ?7, message = ?8, changed_at = ?9 WHERE number = ?1";
+    sql::run(
+        &w.connection,
+        sql,
+        params![
+            number.0,
+            new.severity.as_str(),
+            new.cause.as_str(),
+            new.evidence.as_str(),
+            choices(&new.choices),
+            new.recommended.map(ChoiceWord::as_str),
+            new.affects.as_str(),
+            new.message.map(|id| id.0),
+            w.now.0
+        ],
+    )?;
+    Ok(())
+}
+
+fn choices(choices: &[Choice]) -> String {
+    serde_json::to_string(choices).unwrap_or_default()
+}
+
+/// Resolves the unresolved finding of a key, if there is one.
+pub(crate) fn resolve(
+    w: &mut Writer,
+    agent: &AgentName,
+    key: &str,
+) -> Result<Option<FindingNumber>, Fault> {
+    agents::fence(w, agent, None)?;
+    let Some(row) = unresolved(&w.connection, agent, key)? else { return Ok(None) };
+    close(w, row.number, (None, None))?;
+    Ok(Some(row.number))
+}
+
+/// Records that somebody has seen a finding.
+pub(crate) fn see(
+    w: &mut Writer,
+    number: FindingNumber,
+    by: &str,
+) -> Result<Result<FindingRow, FindingError>, Fault> {
+    let row = match open_one(&w.connection, number)? {
+        Ok(row) => row,
+        Err(error) => return Ok(Err(error)),
+    };
+    if row.state == FindingState::Open {
+        let sql =
+            "UPDATE findings SET state = 'seen', seen_by = ?2, seen_at = ?3 WHERE number = ?1";
+        sql::run(&w.connection, sql, params![number.0, by, w.now.0])?;
+        record(w, number)?;
+    }
+    Ok(one(&w.connection, number)?.ok_or(FindingError::Unknown(number)))
+}
+
+/// Resolves a finding by a person's choice.
+pub(crate) fn decide(
+    w: &mut Writer,
+    number: FindingNumber,
+    choice: ChoiceWord,
+    by: &str,
+) -> Result<Result<FindingRow, FindingError>, Fault> {
+    let row = match open_one(&w.connection, number)? {
+        Ok(row) => row,
+        Err(error) => return Ok(Err(error)),
+    };
+    if choice != ChoiceWord::Dismiss && row.choices.iter().all(|it| it.word != choice) {
+        let known = row.choices.into_iter().map(|it| it.word).collect();
+        return Ok(Err(FindingError::NoSuchChoice { number, choice, known }));
+    }
+    close(w, number, (Some(choice), Some(by)))?;
+    Ok(one(&w.connection, number)?.ok_or(FindingError::Unknown(number)))
+}
+
+/// Returns a finding that is not resolved.
+fn open_one(
+    c: &Connection,
+    number: FindingNumber,
+) -> Result<Result<FindingRow, FindingError>, Fault> {
+    let Some(row) = one(c, number)? else { return Ok(Err(FindingError::Unknown(number))) };
+    Ok(match row.state {
+        FindingState::Open | FindingState::Seen => Ok(row),
+        FindingState::Resolved => Err(FindingError::Resolved { number, by: row.resolved_by }),
+    })
+}
+
+fn close(
+    w: &mut Writer,
+    number: FindingNumber,
+    (choice, by): (Option<ChoiceWord>, Option<&str>),
+) -> Result<(), Fault> {
+    let sql = "UPDATE findings SET state = 'resolved', choice = ?2, resolved_by = ?3, \
+               resolved_at = ?4 WHERE number = ?1";
+    let choice = choice.map(ChoiceWord::as_str);
+    sql::run(&w.connection, sql, params![number.0, choice, by, w.now.0])?;
+    record(w, number)
+}
+
+/// Records where a finding stands now.
+fn record(w: &mut Writer, number: FindingNumber) -> Result<(), Fault> {
+    let Some(row) = one(&w.connection, number)? else { return Ok(()) };
+    let by = match row.state {
+        FindingState::Open => None,
+        FindingState::Seen => row.seen_by.as_deref(),
+        FindingState::Resolved => row.resolved_by.as_deref(),
+    };
+    let payload = serde_json::json!({
+        "number": row.number,
+        "state": row.state,
+        "kind": row.kind.as_str(),
+        "severity": row.severity,
+        "cause": row.cause.as_str(),
+        "choice": row.choice,
+        "by": by,
+    });
+    let event = NewEvent {
+        agent: row.agent,
+        epoch: None,
+        turn: None,
+        kind: "finding".to_owned(),
+        // Texts that were masked before, and words of the program.
+        payload: Redacted::from_store(payload.to_string()),
+    };
+    events::put(w, &[event]).map(drop)
+}
+
+fn unresolved(c: &Connection, agent: &AgentName, key: &str) -> Result<Option<FindingRow>, Fault> {
+    let sql = finding_sql!("WHERE agent = ? AND key = ? AND state <> 'resolved'");
+    Ok(sql::first(c, sql, params![agent.folded(), key], row)?)
+}
+
+pub(crate) fn one(c: &Connection, number: FindingNumber) -> Result<Option<FindingRow>, Fault> {
+    Ok(sql::first(c, finding_sql!("WHERE number = ?"), params![number.0], row)?)
+}
+
+/// Returns findings, newest first.
+pub(crate) fn list(
+    c: &Connection,
+    filter: &FindingFilter,
+    limit: u32,
+) -> Result<Vec<FindingRow>, Fault> {
+    let sql = finding_sql!(
+        "WHERE (?1 IS NULL OR agent = ?1) AND (state <> 'resolved' OR ?2) \
+         ORDER BY number DESC LIMIT ?3"
+    );
+    let agent = filter.agent.as_ref().map(AgentName::folded);
+    Ok(sql::all(c, sql, params![agent, filter.resolved, page(limit)], row)?)
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<FindingRow> {
+    let text = |column: &'static str| -> rusqlite::Result<Redacted> {
+        Ok(Redacted::from_store(row.get(column)?))
+    };
+    let word = |column: &'static str| -> rusqlite::Result<Option<ChoiceWord>> {
+        Ok(row.get::<_, Option<String>>(column)?.and_then(|word| word.parse().ok()))
+    };
+    Ok(FindingRow {
+        number: FindingNumber(row.get("number")?),
+        agent: rows::parsed(row, "agent")?,
+        key: row.get("key")?,
+        kind: Stored::from(row.get::<_, String>("kind")?),
+        severity: rows::parsed(row, "severity")?,
+        cause: text("cause")?,
+        evidence: text("evidence")?,
+        choices: known(&row.get::<_, String>("choices")?),
+        recommended: word("recommended")?,
+        affects: text("affects")?,
+        message: row.get::<_, Option<i64>>("message")?.map(MessageId),
+        state: rows::parsed(row, "state")?,
+        seen_by: row.get("seen_by")?,
+        resolved_by: row.get("resolved_by")?,
+        choice: word("choice")?,
+        raised_at: rows::time(row, "raised_at")?,
+        changed_at: rows::time(row, "changed_at")?,
+        seen_at: rows::maybe_time(row, "seen_at")?,
+        resolved_at: rows::maybe_time(row, "resolved_at")?,
+    })
+}
+
+/// Reads the choices that this program knows.
+fn known(text: &str) -> Vec<Choice> {
+    let all: Vec<serde_json::Value> = serde_json::from_str(text).unwrap_or_default();
+    all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect()
+}

@@ -1,0 +1,90 @@
+//! Findings: raised, seen, resolved.
+
+use gangline_core::{AgentName, FindingNumber, finding::ChoiceWord};
+
+use super::Store;
+use crate::{
+    error::{FindingError, StoreError},
+    op,
+    sqlite::{Writer, findings},
+    types::{FindingFilter, FindingRow, NewFinding, Raised},
+};
+
+impl Store {
+    /// Raises a finding, with its event in the same commit. While one of the same agent and key is
+    /// unresolved, it takes the new texts and keeps its number and its state; no event is recorded
+    /// then.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`], otherwise as every write.
+    pub async fn raise_finding(&self, new: NewFinding) -> Result<Raised, StoreError> {
+        self.sqlite.write(&op::RAISE_FINDING, move |w: &mut Writer| findings::raise(w, &new)).await
+    }
+
+    /// Resolves the agent's finding of a key: it holds no more. Returns its number; `None` if none was
+    /// unresolved.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`], otherwise as every write.
+    pub async fn resolve_finding(
+        &self,
+        agent: &AgentName,
+        key: &str,
+    ) -> Result<Option<FindingNumber>, StoreError> {
+        let (agent, key) = (agent.clone(), key.to_owned());
+        let work = move |w: &mut Writer| findings::resolve(w, &agent, &key);
+        self.sqlite.write(&op::RESOLVE_FINDING, work).await
+    }
+
+    /// Records that somebody has seen a finding. Returns it as it is then.
+    ///
+    /// # Errors
+    /// See [`FindingError`].
+    pub async fn see_finding(
+        &self,
+        number: FindingNumber,
+        by: &str,
+    ) -> Result<FindingRow, FindingError> {
+        let by = by.to_owned();
+        let work = move |w: &mut Writer| findings::see(w, number, &by);
+        self.sqlite.write(&op::SEE_FINDING, work).await?
+    }
+
+    /// Resolves a finding because somebody decided. What the choice does is the caller's.
+    ///
+    /// # Errors
+    /// See [`FindingError`].
+    pub async fn decide_finding(
+        &self,
+        number: FindingNumber,
+        choice: ChoiceWord,
+        by: &str,
+    ) -> Result<FindingRow, FindingError> {
+        let by = by.to_owned();
+        let work = move |w: &mut Writer| findings::decide(w, number, choice, &by);
+        self.sqlite.write(&op::DECIDE_FINDING, work).await?
+    }
+
+    /// Returns one finding.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn one_finding(
+        &self,
+        number: FindingNumber,
+    ) -> Result<Option<FindingRow>, StoreError> {
+        self.sqlite.read("read a finding", move |c| findings::one(c, number)).await
+    }
+
+    /// Returns findings, newest first, at most `limit` (itself at most [`crate::PAGE_MAX`]).
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn findings(
+        &self,
+        filter: FindingFilter,
+        limit: u32,
+    ) -> Result<Vec<FindingRow>, StoreError> {
+        self.sqlite.read("list findings", move |c| findings::list(c, &filter, limit)).await
+    }
+}

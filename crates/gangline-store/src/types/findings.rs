@@ -1,0 +1,115 @@
+//! Findings: what watchdogs, detectors and the supervisor have found, until it holds no more.
+
+use gangline_core::{
+    AgentName, FindingNumber, MessageId,
+    finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity},
+    redact::Redacted,
+    word::Stored,
+};
+use gangline_os::clock::UnixMicros;
+
+/// A finding to be raised. An agent has at most one unresolved finding of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFinding {
+    /// The agent that it is about.
+    pub agent: AgentName,
+    /// What makes it the same finding while it holds: its kind, and more where a kind may hold twice.
+    pub key: String,
+    /// What was found.
+    pub kind: FindingKind,
+    /// How grave it is.
+    pub severity: Severity,
+    /// Why, in one sentence for people.
+    pub cause: Redacted,
+    /// What shows it; empty for nothing.
+    pub evidence: Redacted,
+    /// What a person may choose. Without choices nobody has to decide, and it does not wait in the
+    /// attention list.
+    pub choices: Vec<Choice>,
+    /// The choice that is recommended.
+    pub recommended: Option<ChoiceWord>,
+    /// What it affects, in words; empty if it is the agent alone.
+    pub affects: Redacted,
+    /// The message that it is about.
+    pub message: Option<MessageId>,
+}
+
+impl NewFinding {
+    /// Returns a finding of this kind with its usual severity, the kind as its key, and no choices.
+    #[must_use]
+    pub fn new(agent: AgentName, kind: FindingKind, cause: Redacted) -> Self {
+        Self {
+            agent,
+            key: kind.as_str().to_owned(),
+            kind,
+            severity: kind.severity(),
+            cause,
+            evidence: Redacted::default(),
+            choices: Vec::new(),
+            recommended: None,
+            affects: Redacted::default(),
+            message: None,
+        }
+    }
+}
+
+/// What [`crate::Store::raise_finding`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Raised {
+    /// The number by which people name it.
+    pub number: FindingNumber,
+    /// Whether it is new; else an unresolved one has new texts and keeps its number and its state.
+    pub new: bool,
+}
+
+/// One row of the findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingRow {
+    /// The number.
+    pub number: FindingNumber,
+    /// The agent that it is about.
+    pub agent: AgentName,
+    /// See [`NewFinding::key`].
+    pub key: String,
+    /// What was found.
+    pub kind: Stored<FindingKind>,
+    /// How grave it is.
+    pub severity: Severity,
+    /// Why.
+    pub cause: Redacted,
+    /// What shows it.
+    pub evidence: Redacted,
+    /// What a person may choose; what only a newer program knows is left out.
+    pub choices: Vec<Choice>,
+    /// The choice that is recommended.
+    pub recommended: Option<ChoiceWord>,
+    /// What it affects.
+    pub affects: Redacted,
+    /// The message that it is about.
+    pub message: Option<MessageId>,
+    /// Where it stands.
+    pub state: FindingState,
+    /// Who saw it first.
+    pub seen_by: Option<String>,
+    /// Who decided; `None` if it held no more by itself.
+    pub resolved_by: Option<String>,
+    /// What was chosen.
+    pub choice: Option<ChoiceWord>,
+    /// When it was raised.
+    pub raised_at: UnixMicros,
+    /// When its texts were last changed.
+    pub changed_at: UnixMicros,
+    /// When somebody saw it.
+    pub seen_at: Option<UnixMicros>,
+    /// When it was resolved.
+    pub resolved_at: Option<UnixMicros>,
+}
+
+/// Which findings to list; every part narrows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FindingFilter {
+    /// Only those about this agent.
+    pub agent: Option<AgentName>,
+    /// Also those that are resolved.
+    pub resolved: bool,
+}

@@ -1,0 +1,143 @@
+//! Findings: raised, seen, resolved.
+
+use gangline_core::finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity};
+use gangline_store::{
+    Entry, EventQuery, FindingError, FindingFilter, FindingRow, NewFinding, Store, StoreError,
+};
+
+use crate::support::*;
+
+/// The events of findings: state, cause, choice, by whom.
+async fn told(store: &Store) -> Vec<String> {
+    let events = store.events(EventQuery::default()).await.unwrap().events;
+    let found = events.iter().filter(|event| event.kind == "finding").map(|event| {
+        let it: serde_json::Value = serde_json::from_str(event.payload.as_str()).unwrap();
+        let word = |key: &str| it[key].as_str().unwrap_or("-").to_owned();
+        format!(
+            "{} {} {} {} {}",
+            it["number"],
+            word("state"),
+            word("cause"),
+            word("choice"),
+            word("by")
+        )
+    });
+    found.collect()
+}
+
+async fn open(store: &Store) -> Vec<FindingRow> {
+    store.findings(FindingFilter::default(), 9).await.unwrap()
+}
+
+/// A finding is one row while it holds, with one number of the sequence of approvals and questions.
+pub(crate) async fn a_finding_is_raised_once_seen_and_resolved(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let asked = ask_open(&store, &ada()).await;
+    let raised = store.raise_finding(silent(&ada(), "10 minutes")).await.unwrap();
+    assert!(raised.new);
+    assert_eq!(raised.number.0, asked + 1);
+    let row = store.one_finding(raised.number).await.unwrap().unwrap();
+    assert_eq!(
+        (row.kind.known(), row.severity),
+        (Some(FindingKind::SilentTurn), Severity::Warning)
+    );
+    assert_eq!((row.state, row.cause.as_str()), (FindingState::Open, "10 minutes"));
+    assert_eq!(row.choices, silent(&ada(), "").choices);
+    assert_eq!(row.recommended, Some(ChoiceWord::Abort));
+    let seen = store.see_finding(raised.number, "otto").await.unwrap();
+    assert_eq!((seen.state, seen.seen_by.as_deref()), (FindingState::Seen, Some("otto")));
+    store.see_finding(raised.number, "eve").await.unwrap();
+    let worse = NewFinding { severity: Severity::Error, ..silent(&ada(), "20 minutes") };
+    let again = store.raise_finding(worse).await.unwrap();
+    assert_eq!((again.number, again.new), (raised.number, false));
+    let row = open(&store).await.remove(0);
+    assert_eq!((row.state, row.cause.as_str()), (FindingState::Seen, "20 minutes"));
+    assert_eq!((row.severity, row.seen_by.as_deref()), (Severity::Error, Some("otto")));
+    assert_eq!(store.resolve_finding(&ada(), "silent_turn").await.unwrap(), Some(raised.number));
+    assert_eq!(store.resolve_finding(&ada(), "silent_turn").await.unwrap(), None);
+    assert!(open(&store).await.is_empty());
+    let one = raised.number;
+    assert_eq!(
+        told(&store).await,
+        [
+            format!("{one} open 10 minutes - -"),
+            format!("{one} seen 10 minutes - otto"),
+            format!("{one} resolved 20 minutes - -"),
+        ]
+    );
+    let next = ask_open(&store, &bob()).await;
+    assert_eq!(next, one.0 + 1, "one sequence");
+}
+
+/// Only what is offered can be chosen, by the first who answers; dismissing is always possible.
+pub(crate) async fn a_choice_resolves_a_finding_once(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let one = store.raise_finding(silent(&ada(), "quiet")).await.unwrap().number;
+    let other = store.decide_finding(one, ChoiceWord::Retry, "otto").await.unwrap_err();
+    let said = format!("`retry` is no choice for finding {one}; choose abort, dismiss");
+    assert_eq!(other.to_string(), said);
+    let row = store.decide_finding(one, ChoiceWord::Abort, "otto").await.unwrap();
+    assert_eq!((row.state, row.choice), (FindingState::Resolved, Some(ChoiceWord::Abort)));
+    let late = store.decide_finding(one, ChoiceWord::Abort, "eve").await.unwrap_err();
+    assert_eq!(late.to_string(), format!("finding {one} is resolved already, by otto"));
+    let late = store.see_finding(one, "eve").await.unwrap_err();
+    assert!(matches!(late, FindingError::Resolved { .. }), "{late}");
+    let two = store.raise_finding(silent(&ada(), "quiet")).await.unwrap().number;
+    store.decide_finding(two, ChoiceWord::Dismiss, "otto").await.unwrap();
+    let unknown = store.decide_finding(asked_never(), ChoiceWord::Abort, "otto").await.unwrap_err();
+    assert_eq!(unknown.to_string(), "there is no finding 99");
+    assert_eq!(told(&store).await[1], format!("{one} resolved quiet abort otto"));
+}
+
+/// A resolved finding does not stand in the way of the next one.
+pub(crate) async fn what_holds_no_more_can_be_found_again(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let one = store.raise_finding(silent(&ada(), "quiet")).await.unwrap();
+    store.resolve_finding(&ada(), "silent_turn").await.unwrap();
+    let two = store.raise_finding(silent(&ada(), "quiet again")).await.unwrap();
+    assert!(two.new && two.number > one.number);
+    let same_key = store.raise_finding(silent(&bob(), "quiet")).await.unwrap();
+    assert!(same_key.new, "of another agent");
+    store.close().await.unwrap();
+    let store = fixture.open().await;
+    let numbers: Vec<_> = open(&store).await.iter().map(|row| row.number).collect();
+    assert_eq!(numbers, [same_key.number, two.number], "they outlive the process");
+}
+
+pub(crate) async fn findings_are_fenced_and_listed_newest_first(fixture: &Fixture) {
+    let (old, new) = (fixture.open().await, fixture.open().await);
+    old.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    new.begin_epoch(&ada(), (2, ""), claude()).await.unwrap();
+    let fenced = old.raise_finding(silent(&ada(), "quiet")).await.unwrap_err();
+    assert!(matches!(fenced, StoreError::Fenced { .. }), "{fenced}");
+    let entry = Entry::Finding(Box::new(silent(&ada(), "quiet")));
+    alone(&new, entry).await.unwrap();
+    old.raise_finding(silent(&bob(), "quiet")).await.unwrap();
+    let of = async |filter: FindingFilter| -> Vec<String> {
+        let rows = new.findings(filter, 9).await.unwrap();
+        rows.into_iter().map(|row| row.agent.to_string()).collect()
+    };
+    let all = FindingFilter::default();
+    assert_eq!(of(all.clone()).await, ["spark-bob", "spark-ada"]);
+    alone(&new, Entry::FindingResolved(ada(), "silent_turn".to_owned())).await.unwrap();
+    assert_eq!(of(all.clone()).await, ["spark-bob"]);
+    let resolved = FindingFilter { resolved: true, agent: Some(ada()) };
+    assert_eq!(of(resolved).await, ["spark-ada"]);
+}
+
+fn asked_never() -> gangline_core::FindingNumber {
+    gangline_core::FindingNumber(99)
+}
+
+/// Asks a question, and returns its number.
+async fn ask_open(store: &Store, agent: &gangline_core::AgentName) -> i64 {
+    let asked = store.ask(question(agent, "q"), |_| gangline_store::AskedBy::default()).await;
+    asked.unwrap().number.0
+}
+
+#[test]
+fn a_choice_is_written_by_its_word() {
+    let choice = Choice::new(ChoiceWord::Abort, "ends the turn");
+    let text = serde_json::to_string(&choice).unwrap();
+    assert_eq!(text, r#"{"word":"abort","what":"ends the turn"}"#);
+}
