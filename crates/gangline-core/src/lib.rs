@@ -36,6 +36,7 @@ pub mod shown;
 pub mod split;
 pub mod time;
 pub mod trust;
+pub mod usage;
 pub mod wake;
 pub mod watch;
 pub mod whisper;

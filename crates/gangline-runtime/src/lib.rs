@@ -26,8 +26,8 @@ pub use gangline_core::{block::Block, permission::Permissions};
 pub use gangline_mcp::ToolSpec;
 pub use gangline_os::mcp::{McpPlace, McpServer};
 pub use options::{
-    Capabilities, Mode, SESSION_VARIABLE, SessionFilter, SessionHandle, SessionId, StartOptions,
-    Thinking,
+    Capabilities, Mode, Purpose, SESSION_VARIABLE, SessionFilter, SessionHandle, SessionId,
+    StartOptions, Thinking,
 };
 pub use session::{EVENT_QUEUE, Session};
 pub use tools::{ToolCall, ToolHost};

@@ -44,9 +44,23 @@ pub enum Mode {
     Tmux,
 }
 
+/// What a session is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Purpose {
+    /// To work: with tools, in a folder, and to be gone on with.
+    #[default]
+    Work,
+    /// To judge a text and reply, as a supervisor does (R0-33, R1-37). It is offered no tools and reads
+    /// none of the user's instructions, and its program keeps nothing of it, as far as the program can
+    /// be told so; what it tries to run nevertheless is for [`StartOptions::permissions`] to refuse.
+    Judge,
+}
+
 /// Everything a session needs at its start (R3-05 and more).
 #[derive(Clone)]
 pub struct StartOptions {
+    /// What the session is for.
+    pub purpose: Purpose,
     /// The working directory; absolute.
     pub workdir: PathBuf,
     /// Where the adapter may keep what belongs to its sessions; private to the agent.

@@ -7,6 +7,7 @@ use gangline_core::{
     agent::{Finish, Input, RuntimeInput},
     model::context_window,
     time::WallMicros,
+    usage::Spender,
 };
 use gangline_runtime::{FailureKind, TurnResult};
 use gangline_store::{Entry, NewUsage};
@@ -76,6 +77,7 @@ impl AgentLoop {
         let usage = NewUsage {
             agent: self.me.agent.clone(),
             turn: Some(turn),
+            by: Spender::Agent,
             model: usage.model.clone(),
             input: count(usage.input_tokens),
             output: count(usage.output_tokens),

@@ -47,6 +47,7 @@ fn usage() -> Record {
     Record::Entry(Entry::Usage(NewUsage {
         agent: ada(),
         turn: Some(turn()),
+        by: gangline_core::usage::Spender::Agent,
         model: "m".to_owned(),
         input: 1,
         output: 1,

@@ -188,6 +188,7 @@ fn options(folder: &Path, play: [&str; 3]) -> Outcome<StartOptions> {
     let within = |name: &str| -> PathBuf { folder.join(name) };
     let env = [("PATH", std::env::var("PATH")?), ("HOME", folder.display().to_string())];
     Ok(StartOptions {
+        purpose: gangline_runtime::Purpose::Work,
         workdir: folder.to_owned(),
         session_dir: within("sessions"),
         tmp_dir: within("tmp"),

@@ -24,7 +24,7 @@ use super::{
     turns::{Setup, Turns},
 };
 use crate::{
-    McpPlace, McpServer, Mode, SessionId, StartOptions, Thinking,
+    McpPlace, McpServer, Mode, Purpose, SessionId, StartOptions, Thinking,
     program::{
         self,
         login::Sign,
@@ -221,6 +221,10 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
         // The daemon shortens the context, between turns (R2-07).
         env.insert("DISABLE_AUTO_COMPACT".to_owned(), "1".to_owned());
     }
+    if options.purpose == Purpose::Judge {
+        // Instructions for those who work are none for those who judge.
+        env.insert("CLAUDE_CODE_DISABLE_CLAUDE_MDS".to_owned(), "1".to_owned());
+    }
     if !background_tasks(options) {
         let name = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".to_owned();
         env.entry(name).or_insert_with(|| "1".to_owned());
@@ -294,7 +298,9 @@ fn arguments(
     for (flag, file) in files(options)? {
         add(flag, file.into());
     }
-    if options.mode == Mode::PerTurn {
+    if options.purpose == Purpose::Judge {
+        args.extend(["--no-session-persistence", "--tools", ""].map(OsString::from));
+    } else if options.mode == Mode::PerTurn {
         args.extend(per_turn::arguments(options));
     } else {
         // It takes any number of words, so it stands last.

@@ -7,7 +7,7 @@ use gangline_os::run_id::RUN_ID;
 use serde_json::{Map, Value, json};
 
 use super::{SERVER, permit::Gate};
-use crate::{McpPlace, McpServer, SessionId, StartOptions, Thinking, ToolSpec};
+use crate::{McpPlace, McpServer, Purpose, SessionId, StartOptions, Thinking, ToolSpec};
 
 #[cfg(test)]
 pub(in crate::codex) mod tests;
@@ -22,6 +22,8 @@ const USUAL_ADDRESS: &str = "https://api.openai.com/v1";
 /// that not every machine has.
 const APPROVALS: &str = "untrusted";
 const SANDBOX: &str = "danger-full-access";
+/// Nothing is allowed to a session that only judges, and what was not asked about writes nothing.
+const JUDGES_IN: &str = "read-only";
 /// A tool may wait for a human.
 const TOOL_SECONDS: u32 = 3600;
 const SERVER_START_SECONDS: u32 = 30;
@@ -41,9 +43,13 @@ impl Thread {
     pub(super) fn new(options: &StartOptions, tools: &[ToolSpec]) -> Self {
         let mut common = Map::new();
         let mut add = |name: &str, value: Value| common.insert(name.to_owned(), value);
+        let judges = options.purpose == Purpose::Judge;
         add("cwd", json!(options.workdir));
         add("approvalPolicy", json!(APPROVALS));
-        add("sandbox", json!(SANDBOX));
+        add("sandbox", json!(if judges { JUDGES_IN } else { SANDBOX }));
+        if judges {
+            add("ephemeral", json!(true));
+        }
         if !options.system_prompt.is_empty() {
             add("developerInstructions", json!(options.system_prompt));
         }
@@ -105,6 +111,12 @@ fn config(options: &StartOptions, tools: &[ToolSpec]) -> Value {
     let said = options.thinking.as_ref().and_then(Thinking::said);
     if let Some(effort) = said.filter(|word| EFFORTS.contains(word)) {
         add("model_reasoning_effort", json!(effort));
+    }
+    if options.purpose == Purpose::Judge {
+        add("project_doc_max_bytes", json!(0));
+        add("include_permissions_instructions", json!(false));
+        add("include_environment_context", json!(false));
+        add("skills", json!({"include_instructions": false}));
     }
     add("shell_environment_policy", shell(options));
     // A login shell would set another PATH than the one that we give.

@@ -12,7 +12,7 @@ use gangline_harness::{
 use gangline_os::secret::Secret;
 
 use super::{events::Events, host::HostTool, permit::Permits};
-use crate::{SessionId, StartOptions};
+use crate::{Purpose, SessionId, StartOptions};
 
 /// Loop iterations of one turn; an agent in a room works longer than one at a prompt.
 pub(super) const MAX_TURNS: u32 = 200;
@@ -39,11 +39,17 @@ pub(super) fn build(
     shared: &Arc<Events>,
     permits: &Arc<Permits>,
 ) -> Result<Built, String> {
-    let found = instructions::gather(&Places::of(&options.workdir, &environment(options)));
+    let found = match options.purpose {
+        Purpose::Work => instructions::gather(&Places::of(&options.workdir, &environment(options))),
+        Purpose::Judge => instructions::Instructions::default(),
+    };
     let mut notices = found.notices.clone();
     let mut config = config(options, &mut notices);
     let mut all = tools::standard(environment(options));
     let mut prompt = found.text.clone();
+    if options.purpose == Purpose::Judge {
+        all.clear();
+    }
     // A list that does not name the tool leaves skills out altogether.
     if permits.may_use("Skill") {
         all.extend(tools::Skills::offered(&found.skills));

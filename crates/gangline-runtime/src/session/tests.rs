@@ -24,6 +24,7 @@ impl ToolHost for NoTools {
 
 fn options() -> StartOptions {
     StartOptions {
+        purpose: crate::Purpose::Work,
         workdir: "/folder".into(),
         session_dir: "/sessions".into(),
         tmp_dir: "/tmp".into(),

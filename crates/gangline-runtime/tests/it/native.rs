@@ -68,6 +68,7 @@ impl Rig {
         let address = standin(&mut tasks, script, folder.path().join("requests")).await;
         let (calls, called) = mpsc::channel(8);
         let options = StartOptions {
+            purpose: gangline_runtime::Purpose::Work,
             workdir: folder.path().to_owned(),
             session_dir: folder.path().join("sessions"),
             tmp_dir: folder.path().join("tmp"),

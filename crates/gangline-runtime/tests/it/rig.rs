@@ -90,6 +90,7 @@ impl Rig {
         ];
         let (sender, calls) = mpsc::channel(8);
         let options = StartOptions {
+            purpose: gangline_runtime::Purpose::Work,
             workdir: path("work"),
             session_dir: path("sessions"),
             tmp_dir: path("tmp"),

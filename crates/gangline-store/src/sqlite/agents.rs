@@ -1,6 +1,8 @@
 //! Statements of agents, epochs, stand-downs, usage and accounts; and the fence.
 
-use gangline_core::{AgentName, Epoch, Principal, TurnId, agent::AgentPhase, word::Stored};
+use gangline_core::{
+    AgentName, Epoch, Principal, TurnId, agent::AgentPhase, usage::Spender, word::Stored,
+};
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
@@ -244,8 +246,8 @@ pub(crate) fn pause(w: &mut Writer, agent: &AgentName, paused: i64) -> Result<()
 pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
     fence(w, &usage.agent, usage.turn.map(|turn| turn.epoch))?;
     let sql = "INSERT INTO usage (installation_id, agent, epoch, turn_epoch, turn_number, model, \
-               input, output, cache_read, cache_write, cost_micros, at) \
-               VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+               input, output, cache_read, cache_write, cost_micros, at, spender) \
+               VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     sql::run(
         &w.connection,
         sql,
@@ -260,7 +262,8 @@ pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
             usage.cache_read,
             usage.cache_write,
             usage.cost_micros,
-            w.now.0
+            w.now.0,
+            usage.by.as_str(),
         ],
     )?;
     Ok(())
@@ -269,14 +272,15 @@ pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
 pub(crate) fn usage(
     c: &Connection,
     agent: Option<&AgentName>,
-    since: UnixMicros,
+    (by, since): (Option<Spender>, UnixMicros),
 ) -> Result<UsageSum, Fault> {
     macro_rules! sum {
         ($of:literal) => {
             concat!(
                 "SELECT count(*), coalesce(sum(input), 0), coalesce(sum(output), 0), \
                  coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), \
-                 coalesce(sum(cost_micros), 0) FROM usage WHERE at >= ?1 AND ",
+                 coalesce(sum(cost_micros), 0) FROM usage WHERE at >= ?1 \
+                 AND (?3 IS NULL OR spender = ?3) AND ",
                 $of
             )
         };
@@ -292,7 +296,12 @@ pub(crate) fn usage(
             cost_micros: row.get(5)?,
         })
     };
-    Ok(sql::one(c, sql, params![since.0, agent.map(AgentName::folded)], sum)?)
+    Ok(sql::one(
+        c,
+        sql,
+        params![since.0, agent.map(AgentName::folded), by.map(Spender::as_str)],
+        sum,
+    )?)
 }
 
 pub(crate) fn put_account(w: &mut Writer, principal: &Principal) -> Result<(), Fault> {

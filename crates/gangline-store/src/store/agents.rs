@@ -1,6 +1,6 @@
 //! Agents and epochs, pauses, usage, accounts.
 
-use gangline_core::{AgentName, Principal};
+use gangline_core::{AgentName, Principal, usage::Spender};
 use gangline_os::clock::UnixMicros;
 
 use super::Store;
@@ -95,7 +95,23 @@ impl Store {
         since: UnixMicros,
     ) -> Result<UsageSum, StoreError> {
         let agent = agent.cloned();
-        let work = move |c: &_| agents::usage(c, agent.as_ref(), since);
+        let work = move |c: &_| agents::usage(c, agent.as_ref(), (None, since));
+        self.sqlite.read("add up usage", work).await
+    }
+
+    /// Adds up what one spender has used for an agent since a time: what its supervisor costs is
+    /// counted apart.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn usage_by(
+        &self,
+        agent: &AgentName,
+        by: Spender,
+        since: UnixMicros,
+    ) -> Result<UsageSum, StoreError> {
+        let agent = agent.clone();
+        let work = move |c: &_| agents::usage(c, Some(&agent), (Some(by), since));
         self.sqlite.read("add up usage", work).await
     }
 

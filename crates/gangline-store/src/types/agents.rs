@@ -5,7 +5,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use gangline_core::{AgentName, Epoch, Principal, Tier, TurnId, agent::AgentPhase, word::Stored};
+use gangline_core::{
+    AgentName, Epoch, Principal, Tier, TurnId, agent::AgentPhase, usage::Spender, word::Stored,
+};
 use gangline_os::clock::UnixMicros;
 
 /// Whose sessions a daemon goes on with: a backend by the name under which its sessions are kept.
@@ -150,6 +152,8 @@ pub struct NewUsage {
     pub agent: AgentName,
     /// In which turn.
     pub turn: Option<TurnId>,
+    /// Who asked the model.
+    pub by: Spender,
     /// The model's name.
     pub model: String,
     /// Tokens read, without the cache.

@@ -290,6 +290,7 @@ pub(crate) fn usage(turn: Option<TurnId>) -> NewUsage {
     NewUsage {
         agent: ada(),
         turn,
+        by: gangline_core::usage::Spender::Agent,
         model: "m".to_owned(),
         input: 1,
         output: 1,

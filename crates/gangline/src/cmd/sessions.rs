@@ -190,6 +190,7 @@ fn options(paths: &Paths, driven: &Driven) -> StartOptions {
     let acp = found.takes_acp_command().then(|| agent.acp_command.clone());
     let command = agent.command.clone().map(|words| found.completed(words)).or(acp);
     let mut options = StartOptions {
+        purpose: gangline_runtime::Purpose::Work,
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join("tmp"),

@@ -79,6 +79,7 @@ pub(super) fn start_options(
         tracing::warn!(%error, "the agent has no folder for its notes");
     }
     let mut options = StartOptions {
+        purpose: gangline_runtime::Purpose::Work,
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join(environment::TMP),

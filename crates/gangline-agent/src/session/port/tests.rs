@@ -69,6 +69,7 @@ impl ToolHost for NoTools {
 
 pub(crate) fn options(model: Option<&str>) -> StartOptions {
     StartOptions {
+        purpose: gangline_runtime::Purpose::Work,
         workdir: "/folder".into(),
         session_dir: "/sessions".into(),
         tmp_dir: "/tmp".into(),

@@ -38,6 +38,7 @@ pub(in crate::acp) fn options(folder: &Path) -> StartOptions {
     let http = McpPlace::Http { url: "http://127.0.0.1:1/mcp".to_owned(), headers };
     let command = vec!["docs".to_owned(), "--all".to_owned()];
     StartOptions {
+        purpose: crate::Purpose::Work,
         workdir: folder.to_owned(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join("tmp"),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::EFFORTS;
 use crate::{
-    Mode, StartOptions, Thinking,
+    Mode, Purpose, StartOptions, Thinking,
     claude::permit::Gate,
     reading::{Reading, Searches},
 };
@@ -23,7 +23,8 @@ const EFFORT: &str = "medium";
 /// Returns the flag of the system prompt: it is put after the program's own, or in its place.
 pub(super) fn prompt_flag(options: &StartOptions) -> &'static str {
     let replaces = options.extra.get("replace_system_prompt").and_then(Value::as_bool);
-    if options.mode == Mode::PerTurn && replaces == Some(true) {
+    let replaces = options.mode == Mode::PerTurn && replaces == Some(true);
+    if replaces || options.purpose == Purpose::Judge {
         "--system-prompt-file"
     } else {
         "--append-system-prompt-file"

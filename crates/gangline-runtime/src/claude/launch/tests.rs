@@ -27,6 +27,7 @@ fn options(folder: &Path) -> StartOptions {
         ("CLAUDE_CODE_MAX_RETRIES", "7".to_owned()),
     ];
     StartOptions {
+        purpose: crate::Purpose::Work,
         workdir: folder.to_owned(),
         session_dir: folder.to_owned(),
         tmp_dir: folder.join("tmp"),
@@ -128,6 +129,25 @@ fn the_arguments_say_what_the_options_say() {
 
     options.thinking = Some(Thinking::Said("ultrathink".to_owned()));
     assert!(!words(&options, GoesOn::Yes).contains(&"--effort".to_owned()));
+}
+
+/// R0-33, R1-37: a session that only judges has no tools, none of the user's instructions, and leaves
+/// no transcript behind; its own prompt is the whole prompt.
+#[test]
+fn a_session_that_judges_has_no_tools_and_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path());
+    options.purpose = Purpose::Judge;
+    options.system_prompt = "You are a supervisor.".to_owned();
+    let args = words(&options, GoesOn::No);
+    let at = args.iter().position(|arg| arg == "--tools").unwrap();
+    assert_eq!(args[at + 1], "");
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    assert!(has("--no-session-persistence") && has("--system-prompt-file"), "{args:?}");
+    assert!(!has("--append-system-prompt-file") && !has("--disallowedTools"), "{args:?}");
+    assert_eq!(environment(&options)["CLAUDE_CODE_DISABLE_CLAUDE_MDS"], "1");
+    options.purpose = Purpose::Work;
+    assert_eq!(environment(&options).get("CLAUDE_CODE_DISABLE_CLAUDE_MDS"), None);
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub(in crate::codex) fn options(folder: &Path) -> StartOptions {
         ("CODEX_THREAD_ID", "another".to_owned()),
     ];
     StartOptions {
+        purpose: crate::Purpose::Work,
         workdir: folder.to_owned(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join("tmp"),
@@ -135,6 +136,21 @@ fn servers_are_asked_about_and_carry_the_mark() {
     options.permissions = Permissions::Bypass;
     let seen = servers(&options, &[]);
     assert_eq!(seen["gangline"]["default_tools_approval_mode"], "approve");
+}
+
+/// R0-33, R1-37: a session that only judges writes nothing, is not kept, and reads no instructions of
+/// the project.
+#[test]
+fn a_conversation_that_judges_writes_nothing_and_is_not_kept() {
+    let mut options = options(Path::new("/project"));
+    let works = Thread::new(&options, &[]).start(None);
+    assert_eq!((&works["sandbox"], works.get("ephemeral")), (&json!(SANDBOX), None));
+    options.purpose = crate::Purpose::Judge;
+    let judges = Thread::new(&options, &[]).start(None);
+    assert_eq!(judges["sandbox"], "read-only");
+    assert_eq!(judges["ephemeral"], true);
+    assert_eq!(judges["config"]["project_doc_max_bytes"], 0);
+    assert_eq!(judges["approvalPolicy"], APPROVALS);
 }
 
 #[test]

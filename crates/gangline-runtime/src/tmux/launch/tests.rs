@@ -23,6 +23,7 @@ pub(in crate::tmux) fn options(folder: &Path, program: &str) -> StartOptions {
     let path = folder.join(program);
     std::fs::write(&path, "").unwrap();
     StartOptions {
+        purpose: crate::Purpose::Work,
         workdir: folder.to_owned(),
         session_dir: folder.join("s"),
         tmp_dir: folder.join("t"),

@@ -104,6 +104,7 @@ impl Bench {
             ("GANGLINE_RUN", format!("{installation}/suite/1")),
         ];
         let options = StartOptions {
+            purpose: gangline_runtime::Purpose::Work,
             workdir: path("work"),
             session_dir: path("sessions"),
             tmp_dir: path("tmp"),

@@ -34,3 +34,6 @@ CREATE UNIQUE INDEX findings_unresolved ON findings (agent, key) WHERE state <> 
 -- Pauses and limits of providers' accounts.
 
 -- Budgets and what was counted.
+
+-- The supervisor: who asked the model.
+ALTER TABLE usage ADD COLUMN spender TEXT NOT NULL DEFAULT 'agent';

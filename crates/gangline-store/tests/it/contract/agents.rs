@@ -1,6 +1,6 @@
 //! Agents, epochs, accounts, usage; and the handle itself.
 
-use gangline_core::{Epoch, MessageState, Principal, Tier, agent::AgentPhase};
+use gangline_core::{Epoch, MessageState, Principal, Tier, agent::AgentPhase, usage::Spender};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
     AgentUpdate, Entry, LeftSession, NewEvent, NewUsage, Said, SentAs, Store, StoreError, Whose,
@@ -189,6 +189,7 @@ fn usage(input: i64, turn: Option<gangline_core::TurnId>) -> NewUsage {
     NewUsage {
         agent: ada(),
         turn,
+        by: Spender::Agent,
         model: "m".to_owned(),
         input,
         output: 2,
@@ -207,6 +208,15 @@ pub(crate) async fn usage_adds_up(fixture: &Fixture) {
     assert_eq!(store.usage(None, UnixMicros(0)).await.unwrap(), sum);
     assert_eq!(store.usage(Some(&bob()), UnixMicros(0)).await.unwrap(), Default::default());
     assert_eq!(store.usage(None, UnixMicros(i64::MAX)).await.unwrap(), Default::default());
+    // The supervisor's own is a part of it, and is known.
+    let me = ada();
+    let by = |by| store.usage_by(&me, by, UnixMicros(0));
+    assert_eq!(by(Spender::Supervisor).await.unwrap(), Default::default());
+    store.add_usage(NewUsage { by: Spender::Supervisor, ..usage(30, None) }).await.unwrap();
+    let (own, watching) =
+        (by(Spender::Agent).await.unwrap(), by(Spender::Supervisor).await.unwrap());
+    assert_eq!((own.calls, own.input, watching.calls, watching.input), (2, 12, 1, 30));
+    assert_eq!(store.usage(None, UnixMicros(0)).await.unwrap().input, 42);
 }
 
 pub(crate) async fn accounts_have_names_and_tiers(fixture: &Fixture) {

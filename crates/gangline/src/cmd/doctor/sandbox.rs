@@ -130,6 +130,7 @@ impl Sandbox {
         env.push(("HOME".to_owned(), home));
         env.push((RUN_ID.to_owned(), format!("{}/doctor/1", self.installation)));
         StartOptions {
+            purpose: gangline_runtime::Purpose::Work,
             workdir: folder.join("work"),
             session_dir: folder.join("sessions"),
             tmp_dir: folder.join("tmp"),
