@@ -71,6 +71,8 @@ struct Open {
     input: Redacted,
     digest: u64,
     edits: Vec<Edit>,
+    /// Whether it looks at the inbox: it may do so again and again.
+    looks: bool,
 }
 
 #[derive(Debug)]
@@ -115,6 +117,7 @@ impl Detectors {
                     input: ends(input, SHOWN_MOST),
                     digest: *digest,
                     edits: edits.iter().take(super::EDITS_A_CALL).cloned().collect(),
+                    looks: false,
                 };
                 self.called(call);
             }
@@ -127,6 +130,9 @@ impl Detectors {
             StepKind::WaitEnded => self.quiet.wait_ended(now),
             StepKind::LookedAtInbox => {
                 self.quiet.looked(now);
+                if let Some(call) = self.open.back_mut() {
+                    call.looks = true;
+                }
                 self.clear(quiet::UNREAD_KEY);
             }
             StepKind::Context { percent } => self.context(*percent),
@@ -209,6 +215,9 @@ impl Detectors {
             self.repeats.changed();
             self.failures.changed();
             self.clear_where(|it| it.key.starts_with(repeats::KEY));
+            return;
+        }
+        if call.looks {
             return;
         }
         match self.repeats.returned(now, (call.digest, call.tool.as_str(), digest)) {

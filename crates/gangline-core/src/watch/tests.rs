@@ -4,6 +4,11 @@ use std::time::Duration;
 
 use super::*;
 
+mod evaluation;
+mod prompts;
+mod random;
+mod scripts;
+mod steps;
 mod verdicts;
 
 /// The sum of all bounds of what [`Detectors`] remember.

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use crate::watch::{Edit, digest};
 
-/// A change has been undone, or made again after that, so often. Once is an experiment, and twice is one
-/// that ends where it began; a third time goes back and forth.
-pub(crate) const UNDONE: u32 = 3;
+/// A change has been undone, or made again after that, so often. Once or twice is an experiment: without the
+/// change, and with it again. Three times is a line for debugging that came and went twice.
+pub(crate) const UNDONE: u32 = 4;
 /// The most changes that are remembered.
 pub(crate) const REMEMBERED: usize = 64;
 

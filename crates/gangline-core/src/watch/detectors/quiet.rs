@@ -71,6 +71,8 @@ impl Quiet {
         if let Some(turn) = &mut self.turn {
             turn.waits = turn.waits.saturating_sub(1);
             turn.last_sign = turn.last_sign.max(now);
+            // It could not look before.
+            turn.last_look = turn.last_look.max(now);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::{time::Now, watch::digest};
 /// The beginning of these findings' keys.
 pub(super) const KEY: &str = "rule/repeated_call/";
 /// A call has been repeated when it was made so often, always with the same result.
-pub(crate) const CALLS: u32 = 4;
+pub(crate) const CALLS: u32 = 5;
 /// A repeated call that comes so long after the one before is polling, which may take longer …
 pub(crate) const POLL_EVERY: Duration = Duration::from_secs(20);
 /// … and is a finding when it was made so often.
