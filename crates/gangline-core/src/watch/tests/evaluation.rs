@@ -189,18 +189,18 @@ fn a_finding_counts_once_in_a_turn_and_advice_never() {
     let mut watch = Watch::new(limits(20, 1, 3));
     let task = Redacted::constant("t");
     for _ in 0..5 {
-        assert_eq!(whispered(&watch.detected(&detection(1, false))).1, false);
+        assert!(!whispered(&watch.detected(&detection(1, false))).1);
     }
     let _ = watch.observe(&at(0, StepKind::TurnStarted { task: task.clone() }));
     for _ in 0..5 {
-        assert_eq!(whispered(&watch.detected(&detection(1, true))).1, false);
+        assert!(!whispered(&watch.detected(&detection(1, true))).1);
     }
     let due = watch.observe(&at(0, StepKind::TurnEnded)).unwrap();
     assert!(due.prompt.as_str().contains("make × 5"), "{}", due.prompt);
     let act = watch.judged(due.number, Verdict::Correction, &Redacted::constant("stop it"));
-    assert_eq!(whispered(&act).1, false, "it is the same trouble");
+    assert!(!whispered(&act).1, "it is the same trouble");
     let _ = watch.observe(&at(0, StepKind::TurnStarted { task }));
-    assert_eq!(whispered(&watch.detected(&detection(1, true))).1, true);
+    assert!(whispered(&watch.detected(&detection(1, true))).1);
     let act = watch.detected(&detection(2, true));
     assert!(matches!(act, Act::Escalate { tried: 3, .. }), "it goes on: {act:?}");
 }
@@ -214,11 +214,11 @@ fn the_rules_say_ok_after_an_interval_without_a_finding() {
         watch.judged_by_rules(due.number);
     };
     for _ in 0..4 {
-        assert_eq!(whispered(&watch.detected(&detection(1, true))).1, false);
+        assert!(!whispered(&watch.detected(&detection(1, true))).1);
         quiet(&mut watch);
         // There was one since the evaluation before.
         let _ = turn(&mut watch, "t");
-        assert_eq!(whispered(&watch.detected(&detection(1, true))).1, true);
+        assert!(whispered(&watch.detected(&detection(1, true))).1);
         let due = turn(&mut watch, "t").unwrap();
         watch.judged_by_rules(due.number);
         quiet(&mut watch);
