@@ -21,6 +21,7 @@ mod settle;
 mod show;
 #[cfg(test)]
 mod tests;
+mod whispers;
 use change_notices::ChangeNoticed;
 pub(crate) use change_notices::ChangeNotices;
 pub(crate) use restart::StartTold;
@@ -127,6 +128,7 @@ pub(crate) struct AgentLoop {
     pulse: Pulse,
     /// What is said between tools.
     talk: pulse::Talk,
+    whispers: whispers::Whispers,
 }
 
 /// The ports that never wait.
@@ -201,6 +203,7 @@ impl AgentLoop {
             pinned: Vec::new(),
             pulse: Pulse::default(),
             talk: pulse::Talk::default(),
+            whispers: whispers::Whispers::default(),
         }
     }
 
@@ -304,6 +307,7 @@ impl AgentLoop {
     #[allow(clippy::too_many_lines, reason = "a line or a few for each event of a backend")]
     fn runtime(&mut self, generation: gangline_core::agent::Generation, event: RuntimeEvent) {
         self.reports.hear(&event);
+        self.hear_of_whispers(&event);
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");

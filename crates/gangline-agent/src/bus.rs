@@ -4,6 +4,7 @@ use gangline_core::{
     MessageId, TurnId,
     agent::{ContextChange, Drain},
     approval::Decision,
+    whisper::{WhisperKind, WhisperSource},
 };
 use gangline_store::{ApprovalRow, MessageRow, NewFinding};
 use tokio::sync::{mpsc, oneshot};
@@ -72,10 +73,24 @@ pub(crate) enum Incoming {
     /// What was found under this key holds no more.
     #[allow(dead_code, reason = "as `Finding`")]
     FindingResolved { key: String },
+    /// The agent is to be told something that nobody else sees.
+    #[allow(dead_code, reason = "of the supervisor, which is not built yet")]
+    Whisper(Whisper),
     /// The daemon must end.
     Drain(Drain),
     /// The daemon's tick, with the number that the loop shows when it has taken it.
     Tick(u64),
+}
+
+/// Something that the agent alone is told (R1-33).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Whisper {
+    pub(crate) kind: WhisperKind,
+    pub(crate) source: WhisperSource,
+    /// Cut to [`gangline_core::whisper::TEXT_MAX`].
+    pub(crate) text: String,
+    /// The number of the finding that it is about.
+    pub(crate) finding: Option<i64>,
 }
 
 /// A human's decision on an approval.

@@ -36,8 +36,8 @@ const RETRY_EVERY: Duration = Duration::from_secs(2);
 /// What is written, in the order of [`Journal::push`].
 #[derive(Debug)]
 pub(crate) enum Record {
-    /// Written in one commit with the entries beside it. Of them only an [`Entry::End`] has a reply:
-    /// [`Reply::Rescan`].
+    /// Written in one commit with the entries beside it. Of them an [`Entry::End`] and an
+    /// [`Entry::Whisper`] have a reply: [`Reply::Rescan`].
     Entry(Entry),
     /// Written alone; its reply reaches the loop.
     Single(Box<Single>),
@@ -336,12 +336,14 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
             change_notice::notify(&deps.paths.change_notice("hub"));
             None
         }
+        Entry::Whisper(_) => Some(Reply::Rescan),
         Entry::Events(_)
         | Entry::Usage(_)
         | Entry::Agent(..)
         | Entry::Delivered(_)
         | Entry::Finding(_)
-        | Entry::FindingResolved(..) => None,
+        | Entry::FindingResolved(..)
+        | Entry::WhispersDelivered(_) => None,
     }
 }
 

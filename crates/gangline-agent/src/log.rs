@@ -2,8 +2,7 @@
 
 use gangline_api::approval::Decision;
 use gangline_api::event::{
-    EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, QuestionAsked,
-    SessionStart, SessionStop, StepState, stored_payload,
+    EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, QuestionAsked, SessionStart, SessionStop, StepState, Whisper, WhisperDelivered, stored_payload,
 };
 use gangline_api::finding::Finding;
 use gangline_core::{
@@ -111,6 +110,12 @@ fn stamp(at: UnixMicros, zone: &TimeZone) -> Option<String> {
     Some(stamp.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S%.3f").to_string())
 }
 
+/// Returns whether an event tells what its agent alone is told (R1-33): other agents do not see it.
+#[must_use]
+pub fn is_private(event: &EventRecord) -> bool {
+    ["whisper", "whisper_delivered"].contains(&event.kind.as_str())
+}
+
 /// Returns whether `logs` shows anything of an event.
 #[must_use]
 pub fn is_shown(event: &EventRecord, depth: Depth) -> bool {
@@ -157,7 +162,9 @@ fn is_own_step(event: &Event) -> bool {
         | Event::SessionStart(_)
         | Event::SessionStop(_)
         | Event::Finding(_)
-        | Event::OnMessage(_) => false,
+        | Event::OnMessage(_)
+        | Event::Whisper(_)
+        | Event::WhisperDelivered(_) => false,
         // So does the end of the session.
         Event::Notice(it) => it.code == "ended",
     }
@@ -224,6 +231,8 @@ fn known_event(event: &Event) -> Vec<Entry> {
             entry(format!("question {}", it.id), answer)
         }
         Event::Finding(it) => finding(it),
+        Event::Whisper(it) => whispered(it),
+        Event::WhisperDelivered(it) => whisper_delivered(it),
         Event::Phase(it) => {
             entry("phase", format!("{} → {}", one_line(it.from.as_str()), one_line(it.to.as_str())))
         }
@@ -258,6 +267,19 @@ fn finding(it: &Finding) -> Entry {
     let state = one_line(it.state.as_str());
     let text = format!("{state}{by}{}: {}", chosen.unwrap_or_default(), short(&it.cause));
     entry(format!("finding {}", it.number), text)
+}
+
+fn whispered(whisper: &Whisper) -> Entry {
+    let Whisper { id, whisper_type, source, text, by, .. } = whisper;
+    let by = one_line(by.as_deref().unwrap_or(source.as_str()));
+    let kind = one_line(whisper_type.as_str());
+    entry(format!("whisper {id}"), format!("{kind} from {by}: {}", short(text)))
+}
+
+fn whisper_delivered(delivered: &WhisperDelivered) -> Entry {
+    let ids: Vec<String> = delivered.ids.iter().map(ToString::to_string).collect();
+    let road = one_line(delivered.road.as_str());
+    entry(format!("whisper {}", ids.join(", ")), format!("delivered by {road}"))
 }
 
 fn decided(decision: Decision) -> &'static str {

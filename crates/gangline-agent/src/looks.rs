@@ -8,7 +8,7 @@ use std::{pin::Pin, time::Duration};
 
 use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, recovery::SentLine};
 use gangline_os::clock::{SharedClock, Sleep};
-use gangline_store::{Made, MessageRow, OutboxRow, Store};
+use gangline_store::{Made, MessageRow, OutboxRow, Store, WhisperRow};
 use tracing::warn;
 
 use crate::bus::Ruled;
@@ -40,6 +40,8 @@ pub(crate) struct Found {
     pub(crate) decided: Vec<Decided>,
     /// Turns whose cause somebody ended.
     pub(crate) ended: Vec<TurnId>,
+    /// Whispers that were not delivered; `None` when that is not known.
+    pub(crate) whispers: Option<Vec<WhisperRow>>,
     /// When the next message falls due.
     due_in: Option<Duration>,
 }
@@ -122,6 +124,7 @@ async fn look(deps: LookDeps) -> Found {
         found.messages.push(Waiting { row, said });
     }
     found.decided = decided(&deps).await;
+    found.whispers = whispers(&deps).await;
     found.ended = deps.store.turns_to_end(&deps.agent).await.unwrap_or_else(|error| {
         warn!(%error, "cannot read ended causes");
         Vec::new()
@@ -129,6 +132,11 @@ async fn look(deps: LookDeps) -> Found {
     let next = deps.store.next_due(&deps.agent, now).await.ok().flatten();
     found.due_in = next.map(|at| at.since(now));
     found
+}
+
+async fn whispers(deps: &LookDeps) -> Option<Vec<WhisperRow>> {
+    let rows = deps.store.undelivered_whispers(&deps.agent).await;
+    rows.inspect_err(|error| warn!(%error, "cannot read whispers")).ok()
 }
 
 async fn decided(deps: &LookDeps) -> Vec<Decided> {

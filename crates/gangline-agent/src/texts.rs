@@ -29,6 +29,8 @@ pub(crate) const LOGGED_IN: &str = "the backend is logged in again; waiting mess
 pub(crate) const COMPACTING: &str = "the context is being shortened";
 pub(crate) const COMPACTED: &str = "the context was shortened";
 pub(crate) const NOT_COMPACTED: &str = "the backend ended before its context was shorter";
+/// Behind a whisper about a turn that is over.
+pub(crate) const WHISPER_OF_EARLIER_TASK: &str = "(about your earlier task)";
 /// The end of a prompt that is given a second time after tools were used for it.
 pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] you get this prompt again because your \
      context was full and has been shortened; what you did for it before is done";

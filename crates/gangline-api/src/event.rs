@@ -12,6 +12,7 @@ use gangline_core::{
     message::Origin,
     name::{AgentName, Target},
     outcome::OutcomeRecord,
+    whisper::{WhisperKind, WhisperRoad, WhisperSource},
     word::Stored,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -192,6 +193,10 @@ events! {
     QuestionAnswered = "question_answered",
     /// A watchdog, a detector or the supervisor found something, or it is seen or resolved.
     Finding = "finding",
+    /// The agent alone is to be told something (R1-33).
+    Whisper = "whisper",
+    /// Whispers have reached the agent.
+    WhisperDelivered = "whisper_delivered",
 }
 
 fn read<T: DeserializeOwned>(kind: &str, payload: Value) -> Result<T, PayloadError> {
@@ -376,6 +381,34 @@ pub struct QuestionAnswered {
     pub answer: String,
     /// Who gave it; `ttl-watchdog` when the time was over.
     pub answerer: String,
+}
+
+/// Payload of `whisper`: the store records it with the whisper.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whisper {
+    /// Its number.
+    pub id: i64,
+    /// What it asks.
+    pub whisper_type: Stored<WhisperKind>,
+    /// Who whispers.
+    pub source: Stored<WhisperSource>,
+    /// The text, redacted.
+    pub text: String,
+    /// The account or nick of a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The number of the finding that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<i64>,
+}
+
+/// Payload of `whisper_delivered`: the store records it with the delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WhisperDelivered {
+    /// The numbers of the whispers.
+    pub ids: Vec<i64>,
+    /// How they reached the agent.
+    pub road: Stored<WhisperRoad>,
 }
 
 /// What a hook is told (R3-11), and the payload of the four kinds that are recorded for it.

@@ -76,6 +76,8 @@ ops! {
     DECIDE_FINDING = "decide_finding",
     WAKE = "wake",
     NOTE_RESTART = "note_restart",
+    WHISPER = "whisper",
+    WHISPERS_DELIVERED = "whispers_delivered",
     ADD_TOKEN = "add_token",
     REVOKE_TOKEN = "revoke_token",
     USE_TOKEN = "use_token",

@@ -39,6 +39,7 @@ pub(crate) mod tokens;
 pub(crate) mod trace;
 pub(crate) mod turns;
 pub(crate) mod wakes;
+pub(crate) mod whispers;
 mod writer;
 
 use std::{

@@ -18,6 +18,7 @@ mod together;
 mod tokens;
 mod turns;
 mod wakes;
+mod whispers;
 
 pub use together::Entry;
 

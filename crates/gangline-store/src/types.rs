@@ -18,6 +18,7 @@ mod tokens;
 mod trace;
 mod turns;
 mod wakes;
+mod whispers;
 
 pub use agents::{
     AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, SessionRow,
@@ -49,3 +50,4 @@ pub use tokens::{NewToken, TokenRow, TokenScope};
 pub use trace::{Made, Trace};
 pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
 pub use wakes::NewWake;
+pub use whispers::{Delivered, NewWhisper, WhisperRow};

@@ -162,7 +162,7 @@ impl AgentLoop {
             waking + &notes + &told
         };
         let typing = first.row.target.parse::<Target>().ok();
-        let uuid = self.prompt_uuid.clone();
+        let (uuid, text) = (self.prompt_uuid.clone(), self.with_whispers(turn, text));
         self.prompt(Prompt { turn, text, uuid });
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);

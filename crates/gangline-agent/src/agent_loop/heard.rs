@@ -57,6 +57,7 @@ impl AgentLoop {
             }
             Incoming::Finding(new) => self.finding(*new),
             Incoming::FindingResolved { key } => self.finding_resolved(key),
+            Incoming::Whisper(whisper) => self.whisper(whisper),
             Incoming::Drain(drain) => self.think(Input::Drain(drain)),
             Incoming::Tick(beat) => {
                 self.ports.beat.store(beat, Ordering::SeqCst);
@@ -153,6 +154,9 @@ impl AgentLoop {
         }
         for Decided { number, turn, request, ruled } in found.decided {
             self.decided(number, (turn, request), ruled);
+        }
+        if let Some(undelivered) = found.whispers {
+            self.whispers_found(undelivered);
         }
         for turn in found.ended {
             self.end_one(turn);

@@ -43,6 +43,7 @@ impl AgentLoop {
         }
         self.asks.clear();
         self.steers.clear();
+        self.whispers_left();
         if self.notes.turn.take().is_some_and(|(notes, _)| notes == turn) {
             self.check_form(turn);
         }

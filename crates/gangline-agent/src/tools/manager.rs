@@ -183,7 +183,7 @@ impl AgentTools {
         let lines = fields::number(&call.input, "lines", 1..=u64::MAX)?;
         let lines = lines.unwrap_or(u64::from(LOG_LINES)).min(u64::from(LOG_LINES_MAX));
         let limit = u32::try_from(lines).unwrap_or(LOG_LINES_MAX);
-        let shown = |event: &_| log::is_shown(event, Depth::Work);
+        let shown = |event: &_| log::is_shown(event, Depth::Work) && !log::is_private(event);
         let read = log::newest(&self.speaker.store, (Some(agent.clone()), limit), &shown).await;
         let (events, _) = read.map_err(|error| error.to_string())?;
         let plain = |text: &str| text.to_owned();

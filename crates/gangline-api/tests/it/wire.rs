@@ -8,7 +8,8 @@ use gangline_api::{
     event::{
         Alert, ApprovalAsked, ApprovalDecided, Assistant, EVENT_VERSION, Event, EventRecord,
         HookData, HookPayload, MessageAccepted, Notice, Phase, QuestionAnswered, QuestionAsked,
-        Sent, StartStep, StepState, ToolResult, TurnEnded, TurnStarted, TurnSteered,
+        Sent, StartStep, StepState, ToolResult, TurnEnded, TurnStarted, TurnSteered, Whisper,
+        WhisperDelivered,
     },
     finding::Finding,
     ready::ReadyLine,
@@ -24,6 +25,7 @@ use gangline_core::{
     id::{ApprovalNumber, Epoch, FindingNumber, MessageId, QuestionNumber, TurnId},
     message::{MessageState, Origin, Principal, Tier},
     outcome::OutcomeWord,
+    whisper::{WhisperKind, WhisperRoad, WhisperSource},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
@@ -175,6 +177,16 @@ fn every_event() -> Vec<Event> {
             by: Some("ori".into()),
         }
         .into(),
+        Whisper {
+            id: 3,
+            whisper_type: WhisperKind::Correction.into(),
+            source: WhisperSource::Operator.into(),
+            text: "ask #help".into(),
+            by: Some("ori".into()),
+            finding: None,
+        }
+        .into(),
+        WhisperDelivered { ids: vec![3], road: WhisperRoad::Hook.into() }.into(),
     ]
 }
 

@@ -6,8 +6,8 @@ use super::Store;
 use crate::{
     error::StoreError,
     op::{self, Op},
-    sqlite::{Work, Writer, agents, approvals, events, findings, send, turns},
-    types::{AgentUpdate, EndTurn, NewEvent, NewFinding, NewUsage, Send},
+    sqlite::{Work, Writer, agents, approvals, events, findings, send, turns, whispers},
+    types::{AgentUpdate, Delivered, EndTurn, NewEvent, NewFinding, NewUsage, NewWhisper, Send},
 };
 
 /// One of the writes of [`Store::together`].
@@ -29,6 +29,10 @@ pub enum Entry {
     FindingResolved(AgentName, String),
     /// T3, as [`Store::end_turn`].
     End(EndTurn),
+    /// As [`Store::whisper`]; one too many is not recorded.
+    Whisper(Box<NewWhisper>),
+    /// Records that whispers have reached the agent, once for each.
+    WhispersDelivered(Delivered),
 }
 
 impl Store {
@@ -73,6 +77,13 @@ impl Entry {
             }
             Self::Send(send) => {
                 (&op::SEND, Box::new(move |w: &mut Writer| send::send(w, &send, None).map(drop)))
+            }
+            Self::Whisper(new) => {
+                (&op::WHISPER, Box::new(move |w: &mut Writer| whispers::say(w, &new).map(drop)))
+            }
+            Self::WhispersDelivered(told) => {
+                let work = move |w: &mut Writer| whispers::deliver(w, &told);
+                (&op::WHISPERS_DELIVERED, Box::new(work))
             }
             Self::End(end) => {
                 (&op::END_TURN, Box::new(move |w: &mut Writer| turns::end(w, &end).map(drop)))

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
-use gangline_core::{Epoch, MessageState, approval::Decision, finding::ChoiceWord};
+use gangline_core::{Epoch, MessageState, approval::Decision, finding::ChoiceWord, whisper::WhisperRoad};
 use gangline_os::{
     clock::{self, UnixMicros},
     exit::Exit,
@@ -230,6 +230,8 @@ pub(crate) const LIFE: &[&str] = &[
     "see_finding",
     "resolve_finding",
     "decide_finding",
+    "whisper",
+    "whispers_delivered",
     "wake",
     "note_restart",
     "add_token",
@@ -375,6 +377,10 @@ async fn what_waits_for_people(store: &Store) {
     store.settle_letter(letter, "otto".to_owned(), None).await.unwrap();
     say("settle_letter");
     what_is_found(store).await;
+    let whisper = store.whisper(whisper("ask #help")).await.unwrap();
+    say("whisper");
+    alone(store, Entry::WhispersDelivered(delivered(&[whisper], WhisperRoad::Hook))).await.unwrap();
+    say("whispers_delivered");
     store.wake(wake_of(&ada(), "matrix", Some("first"))).await.unwrap();
     say("wake");
     let epoch = store.agent(&ada()).await.unwrap().unwrap().epoch;

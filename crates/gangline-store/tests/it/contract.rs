@@ -17,6 +17,7 @@ mod restarts;
 mod tokens;
 mod turns;
 mod wakes;
+mod whispers;
 
 macro_rules! on_sqlite {
     ($($topic:ident: $($name:ident),+ $(,)?;)+) => {
@@ -72,6 +73,9 @@ mod sqlite {
             a_wake_is_a_message_and_a_cause_of_its_own,
             a_repeated_key_wakes_once,
             a_label_wakes_an_agent_ten_times_a_minute;
+        whispers:
+            a_whisper_waits_until_it_is_delivered_once,
+            an_agent_has_a_bounded_number_of_whispers;
         tokens:
             a_token_is_found_by_its_hash_used_and_revoked;
         turns:

@@ -100,6 +100,8 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "see_finding" => found.iter().any(|row| row.seen_at.is_some()),
         "resolve_finding" => found.iter().any(|row| row.resolved_at.is_some()),
         "decide_finding" => found.iter().any(|row| row.resolved_by.is_some()),
+        "whisper" => !store.whispers(None, 9).await.unwrap().is_empty(),
+        "whispers_delivered" => store.undelivered_whispers(&ada()).await.unwrap().is_empty(),
         "wake" => brought("wake/matrix/first"),
         "note_restart" => brought("restart/2"),
         "add_token" => token.is_some(),

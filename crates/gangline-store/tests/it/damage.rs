@@ -111,7 +111,8 @@ const TO_9: &str = "DROP INDEX questions_waited; ALTER TABLE questions DROP COLU
     ALTER TABLE reminders DROP COLUMN fired_at; DROP TABLE firings; DROP TABLE letters; \
     DROP TABLE tokens; DROP TABLE applied; DROP TABLE changes; \
     DROP TABLE findings; \
-    ALTER TABLE usage DROP COLUMN spender; ";
+    ALTER TABLE usage DROP COLUMN spender; \
+    DROP TABLE whispers; ";
 
 /// A store as schema 2 has it, with a session of which nobody knows whose it is.
 async fn schema_2() -> Fixture {

@@ -13,13 +13,11 @@ use gangline_core::{
     outcome::OutcomeWord,
     question::{AnswerRule, Asked, Choose, OnTimeout, Standing},
     redact::Redacted,
+    whisper::{WhisperKind, WhisperRoad, WhisperSource},
 };
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
-    Announce, ChangeKind, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewChange,
-    NewFinding, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage, NewWake,
-    OpenApproval, OpenOptions, Ruling, Send, Settle, Store, StoreError, Take, TokenScope, Tuning,
-    Whose, WithdrawApproval,
+    Announce, ChangeKind, Delivered, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewChange, NewFinding, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, Ruling, Send, Settle, Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -177,6 +175,22 @@ pub(crate) fn reminder(agent: &AgentName, request: &str, due_at: i64) -> NewRemi
         repeats: None,
         open_max: 3,
     }
+}
+
+pub(crate) fn whisper(said: &str) -> NewWhisper {
+    NewWhisper {
+        agent: ada(),
+        kind: WhisperKind::Correction,
+        source: WhisperSource::Operator,
+        text: text(said),
+        by: Some("otto".to_owned()),
+        finding: None,
+        turn: None,
+    }
+}
+
+pub(crate) fn delivered(ids: &[i64], road: WhisperRoad) -> Delivered {
+    Delivered { agent: ada(), ids: ids.to_vec(), road, turn: None }
 }
 
 pub(crate) fn letter(agent: &AgentName, key: &str) -> NewLetter {

@@ -27,7 +27,25 @@ CREATE TABLE findings (
 ) STRICT;
 CREATE UNIQUE INDEX findings_unresolved ON findings (agent, key) WHERE state <> 'resolved';
 
--- Whispers: what the agent alone is told.
+-- Whispers: what the agent alone is told. A row without a road was not delivered.
+CREATE TABLE whispers (
+  id               INTEGER PRIMARY KEY AUTOINCREMENT,
+  installation_id  TEXT NOT NULL,
+  agent            TEXT NOT NULL,
+  kind             TEXT NOT NULL,
+  source           TEXT NOT NULL,
+  text             TEXT NOT NULL,
+  said_by          TEXT,
+  finding          INTEGER,
+  turn_epoch       INTEGER,
+  turn_number      INTEGER,
+  said_at          INTEGER NOT NULL,
+  road             TEXT,
+  delivered_at     INTEGER,
+  delivered_epoch  INTEGER,
+  delivered_number INTEGER
+) STRICT;
+CREATE INDEX whispers_waiting ON whispers (agent, id) WHERE road IS NULL;
 
 -- Alerts: what a chat channel and programs outside are told.
 

@@ -71,6 +71,8 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("undeliverable", STORE),
     ("use_token", STORE),
     ("wake", STORE),
+    ("whisper", STORE),
+    ("whispers_delivered", STORE),
     ("withdraw_approval", STORE),
     (
         "change.applying",

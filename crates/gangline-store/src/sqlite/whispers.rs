@@ -1,0 +1,140 @@
+//! Statements of whispers: recorded, delivered, listed. Each is recorded as an event in the same
+//! commit.
+
+use gangline_core::{AgentName, Epoch, TurnId, redact::Redacted, whisper::WAITING_MAX};
+use rusqlite::{Connection, Row, params};
+use serde_json::{Value, json};
+
+use super::{
+    Writer, agents, events,
+    fault::Fault,
+    rows::{self, page},
+    sql,
+};
+use crate::types::{Delivered, NewEvent, NewWhisper, WhisperRow};
+
+macro_rules! whisper_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, agent, kind, source, text, said_by, finding, turn_epoch, turn_number, \
+             said_at, road, delivered_at, delivered_epoch, delivered_number FROM whispers ",
+            $rest
+        )
+    };
+}
+
+/// Records a whisper and returns its number; `None` if as many wait already as may.
+pub(crate) fn say(w: &mut Writer, new: &NewWhisper) -> Result<Option<i64>, Fault> {
+    agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
+    let sql = "SELECT count(*) FROM whispers WHERE agent = ? AND road IS NULL";
+    let waiting: i64 = sql::one(&w.connection, sql, params![new.agent.folded()], sql::column)?;
+    if waiting >= i64::from(WAITING_MAX) {
+        return Ok(None);
+    }
+    let sql = "INSERT INTO whispers (installation_id, agent, kind, source, text, said_by, finding, \
+               turn_epoch, turn_number, said_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let with = params![
+        &w.installation_id,
+        new.agent.folded(),
+        new.kind.as_str(),
+        new.source.as_str(),
+        new.text.as_str(),
+        &new.by,
+        new.finding,
+        new.turn.map(|turn| turn.epoch.0),
+        new.turn.map(|turn| turn.number),
+        w.now.0
+    ];
+    sql::run(&w.connection, sql, with)?;
+    let id = w.connection.last_insert_rowid();
+    let mut payload = json!({
+        "id": id,
+        "whisper_type": new.kind.as_str(),
+        "source": new.source.as_str(),
+        "text": new.text.as_str(),
+    });
+    if let Some(by) = &new.by {
+        payload["by"] = json!(by);
+    }
+    if let Some(finding) = new.finding {
+        payload["finding"] = json!(finding);
+    }
+    events::put(w, &[event(&new.agent, new.turn, ("whisper", &payload))])?;
+    Ok(Some(id))
+}
+
+/// Records that whispers have reached the agent. Those of which that is known are passed over.
+pub(crate) fn deliver(w: &mut Writer, told: &Delivered) -> Result<(), Fault> {
+    agents::fence(w, &told.agent, told.turn.map(|turn| turn.epoch))?;
+    let sql = "UPDATE whispers SET road = ?, delivered_at = ?, delivered_epoch = ?, \
+               delivered_number = ? WHERE id = ? AND agent = ? AND road IS NULL";
+    let mut ids = Vec::new();
+    for id in &told.ids {
+        let with = params![
+            told.road.as_str(),
+            w.now.0,
+            told.turn.map(|turn| turn.epoch.0),
+            told.turn.map(|turn| turn.number),
+            id,
+            told.agent.folded()
+        ];
+        if sql::run(&w.connection, sql, with)? > 0 {
+            ids.push(*id);
+        }
+    }
+    if !ids.is_empty() {
+        let payload = json!({ "ids": ids, "road": told.road.as_str() });
+        events::put(w, &[event(&told.agent, told.turn, ("whisper_delivered", &payload))])?;
+    }
+    Ok(())
+}
+
+fn event(agent: &AgentName, turn: Option<TurnId>, (kind, payload): (&str, &Value)) -> NewEvent {
+    NewEvent {
+        agent: agent.clone(),
+        epoch: None,
+        turn,
+        kind: kind.to_owned(),
+        // The text is masked; the rest are ids and words of the program.
+        payload: Redacted::from_store(payload.to_string()),
+    }
+}
+
+/// Returns the whispers of the agent that have not reached it, oldest first.
+pub(crate) fn undelivered(c: &Connection, agent: &AgentName) -> Result<Vec<WhisperRow>, Fault> {
+    let sql = whisper_sql!("WHERE agent = ? AND road IS NULL ORDER BY id LIMIT ?");
+    Ok(sql::all(c, sql, params![agent.folded(), page(0)], row)?)
+}
+
+/// Returns whispers, newest first.
+pub(crate) fn list(
+    c: &Connection,
+    agent: Option<&AgentName>,
+    limit: u32,
+) -> Result<Vec<WhisperRow>, Fault> {
+    let sql = whisper_sql!("WHERE ?1 IS NULL OR agent = ?1 ORDER BY id DESC LIMIT ?2");
+    Ok(sql::all(c, sql, params![agent.map(AgentName::folded), page(limit)], row)?)
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<WhisperRow> {
+    let delivered_at = rows::maybe_time(row, "delivered_at")?;
+    let delivered = match delivered_at {
+        Some(at) => Some((rows::parsed(row, "road")?, at)),
+        None => None,
+    };
+    let number = |column: &'static str| row.get::<_, Option<i64>>(column);
+    let delivered_in = number("delivered_epoch")?.zip(number("delivered_number")?);
+    Ok(WhisperRow {
+        id: row.get("id")?,
+        agent: rows::parsed(row, "agent")?,
+        kind: rows::parsed(row, "kind")?,
+        source: rows::parsed(row, "source")?,
+        text: Redacted::from_store(row.get("text")?),
+        by: row.get("said_by")?,
+        finding: row.get("finding")?,
+        turn: rows::maybe_turn(row)?,
+        said_at: rows::time(row, "said_at")?,
+        delivered,
+        delivered_in: delivered_in.map(|(epoch, number)| TurnId { epoch: Epoch(epoch), number }),
+    })
+}

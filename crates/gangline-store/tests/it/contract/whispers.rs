@@ -1,0 +1,80 @@
+//! Whispers: recorded by anybody, bounded, delivered once.
+
+use gangline_core::whisper::{WAITING_MAX, WhisperKind, WhisperRoad, WhisperSource};
+use gangline_store::{Delivered, Entry, EventQuery, NewWhisper, Store, StoreError};
+
+use crate::support::*;
+
+async fn undelivered(store: &Store) -> Vec<i64> {
+    store.undelivered_whispers(&ada()).await.unwrap().iter().map(|row| row.id).collect()
+}
+
+/// C9: a whisper is stored until it is delivered, by one road and once; both are events.
+pub(crate) async fn a_whisper_waits_until_it_is_delivered_once(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let first = store.whisper(whisper("ask #help")).await.unwrap();
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let turn = turn(epoch, 1);
+    let of_model = NewWhisper {
+        kind: WhisperKind::ThinkDeeper,
+        source: WhisperSource::Supervisor,
+        by: None,
+        finding: Some(7),
+        turn: Some(turn),
+        ..whisper("think")
+    };
+    alone(&store, Entry::Whisper(Box::new(of_model))).await.unwrap();
+    // A process that is not the daemon reads and writes too.
+    let other = fixture.open().await;
+    let rows = other.undelivered_whispers(&ada()).await.unwrap();
+    assert_eq!((rows[0].id, rows[0].text.as_str(), rows[0].turn), (first, "ask #help", None));
+    assert_eq!((rows[0].source, rows[0].by.as_deref()), (WhisperSource::Operator, Some("otto")));
+    assert_eq!((rows[1].kind, rows[1].finding), (WhisperKind::ThinkDeeper, Some(7)));
+    assert_eq!((rows[1].turn, rows[1].delivered, rows.len()), (Some(turn), None, 2));
+    assert_eq!(other.undelivered_whispers(&bob()).await.unwrap(), []);
+    let told = |ids: &[i64], road| {
+        Entry::WhispersDelivered(Delivered { turn: Some(turn), ..delivered(ids, road) })
+    };
+    alone(&store, told(&[first], WhisperRoad::Prompt)).await.unwrap();
+    alone(&store, told(&[first, rows[1].id], WhisperRoad::Hook)).await.unwrap();
+    assert_eq!(undelivered(&store).await, [0; 0]);
+    let all = store.whispers(Some(&ada()), 9).await.unwrap();
+    let roads: Vec<_> = all.iter().map(|row| row.delivered.map(|(road, _)| road)).collect();
+    assert_eq!(roads, [Some(WhisperRoad::Hook), Some(WhisperRoad::Prompt)], "newest first");
+    assert_eq!(all[0].delivered_in, Some(turn));
+    assert_eq!(store.whispers(Some(&bob()), 9).await.unwrap(), []);
+    let events = store.events(EventQuery { agent: Some(ada()), ..EventQuery::default() }).await;
+    let events: Vec<String> = events.unwrap().events.iter().map(said).collect();
+    assert_eq!(
+        events,
+        [
+            r#"whisper {"by":"otto","id":1,"source":"operator","text":"ask #help","whisper_type":"CORRECTION"}"#,
+            r#"whisper {"finding":7,"id":2,"source":"supervisor","text":"think","whisper_type":"THINK_DEEPER"}"#,
+            r#"whisper_delivered {"ids":[1],"road":"prompt"}"#,
+            r#"whisper_delivered {"ids":[2],"road":"hook"}"#,
+        ]
+    );
+}
+
+fn said(event: &gangline_store::Event) -> String {
+    format!("{} {}", event.kind, event.payload)
+}
+
+/// An agent has at most so many whispers that wait; the daemon's own are dropped beyond it, and
+/// spoil nothing beside them.
+pub(crate) async fn an_agent_has_a_bounded_number_of_whispers(fixture: &Fixture) {
+    let store = fixture.open().await;
+    for _ in 0..WAITING_MAX {
+        store.whisper(whisper("again")).await.unwrap();
+    }
+    let more = store.whisper(whisper("one too many")).await;
+    assert!(matches!(more, Err(StoreError::Invalid(why)) if why.contains("too many whispers")));
+    alone(&store, Entry::Whisper(Box::new(whisper("one too many")))).await.unwrap();
+    let waiting = undelivered(&store).await;
+    assert_eq!(waiting.len(), WAITING_MAX as usize);
+    let other = NewWhisper { agent: bob(), ..whisper("hello") };
+    store.whisper(other).await.unwrap();
+    let told = Entry::WhispersDelivered(delivered(&waiting[..1], WhisperRoad::Tool));
+    alone(&store, told).await.unwrap();
+    store.whisper(whisper("there is room again")).await.unwrap();
+}
