@@ -2,7 +2,7 @@
 
 use gangline_api::approval::Decision;
 use gangline_api::event::{
-    EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, QuestionAsked, SessionStart, SessionStop, StepState, Whisper, WhisperDelivered, stored_payload,
+    EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, QuestionAsked, SessionStart, SessionStop, StartStep, StepState, Whisper, WhisperDelivered, stored_payload,
 };
 use gangline_api::finding::Finding;
 use gangline_core::{
@@ -236,13 +236,7 @@ fn known_event(event: &Event) -> Vec<Entry> {
         Event::Phase(it) => {
             entry("phase", format!("{} → {}", one_line(it.from.as_str()), one_line(it.to.as_str())))
         }
-        Event::StartStep(it) => {
-            let state = match it.state {
-                StepState::Done => "done",
-                StepState::Absent => "absent",
-            };
-            entry("start", format!("{}: {state}", one_line(&it.step)))
-        }
+        Event::StartStep(it) => start_step(it),
         // Each tells for programs what other kinds tell for people.
         Event::SessionStart(_)
         | Event::SessionStop(_)
@@ -267,6 +261,14 @@ fn finding(it: &Finding) -> Entry {
     let state = one_line(it.state.as_str());
     let text = format!("{state}{by}{}: {}", chosen.unwrap_or_default(), short(&it.cause));
     entry(format!("finding {}", it.number), text)
+}
+
+fn start_step(step: &StartStep) -> Entry {
+    let state = match step.state {
+        StepState::Done => "done",
+        StepState::Absent => "absent",
+    };
+    entry("start", format!("{}: {state}", one_line(&step.step)))
 }
 
 fn whispered(whisper: &Whisper) -> Entry {
