@@ -1,7 +1,7 @@
 //! The messages between the tasks of one daemon.
 
 use gangline_core::{
-    MessageId, TurnId,
+    FindingNumber, MessageId, TurnId,
     agent::{ContextChange, Drain},
     approval::Decision,
     whisper::{WhisperKind, WhisperSource},
@@ -90,7 +90,7 @@ pub(crate) struct Whisper {
     /// Cut to [`gangline_core::whisper::TEXT_MAX`].
     pub(crate) text: String,
     /// The number of the finding that it is about.
-    pub(crate) finding: Option<i64>,
+    pub(crate) finding: Option<FindingNumber>,
 }
 
 /// A human's decision on an approval.

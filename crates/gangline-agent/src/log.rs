@@ -2,7 +2,8 @@
 
 use gangline_api::approval::Decision;
 use gangline_api::event::{
-    EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, QuestionAsked, SessionStart, SessionStop, StartStep, StepState, Whisper, WhisperDelivered, stored_payload,
+    EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, QuestionAsked,
+    SessionStart, SessionStop, StartStep, StepState, Whisper, WhisperDelivered, stored_payload,
 };
 use gangline_api::finding::Finding;
 use gangline_core::{

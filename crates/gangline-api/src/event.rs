@@ -8,7 +8,7 @@ use gangline_core::{
     answer::How,
     block::Block,
     hook::{HookEvent, WebhookEvent},
-    id::{ApprovalNumber, MessageId, QuestionNumber, TurnId},
+    id::{ApprovalNumber, FindingNumber, MessageId, QuestionNumber, TurnId},
     message::Origin,
     name::{AgentName, Target},
     outcome::OutcomeRecord,
@@ -399,7 +399,7 @@ pub struct Whisper {
     pub by: Option<String>,
     /// The number of the finding that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finding: Option<i64>,
+    pub finding: Option<FindingNumber>,
 }
 
 /// Payload of `whisper_delivered`: the store records it with the delivery.

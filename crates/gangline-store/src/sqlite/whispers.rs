@@ -1,7 +1,9 @@
 //! Statements of whispers: recorded, delivered, listed. Each is recorded as an event in the same
 //! commit.
 
-use gangline_core::{AgentName, Epoch, TurnId, redact::Redacted, whisper::WAITING_MAX};
+use gangline_core::{
+    AgentName, Epoch, FindingNumber, TurnId, redact::Redacted, whisper::WAITING_MAX,
+};
 use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
 
@@ -40,7 +42,7 @@ pub(crate) fn say(w: &mut Writer, new: &NewWhisper) -> Result<Option<i64>, Fault
         new.source.as_str(),
         new.text.as_str(),
         &new.by,
-        new.finding,
+        new.finding.map(|number| number.0),
         new.turn.map(|turn| turn.epoch.0),
         new.turn.map(|turn| turn.number),
         w.now.0
@@ -131,7 +133,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<WhisperRow> {
         source: rows::parsed(row, "source")?,
         text: Redacted::from_store(row.get("text")?),
         by: row.get("said_by")?,
-        finding: row.get("finding")?,
+        finding: number("finding")?.map(FindingNumber),
         turn: rows::maybe_turn(row)?,
         said_at: rows::time(row, "said_at")?,
         delivered,

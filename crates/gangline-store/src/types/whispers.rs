@@ -1,7 +1,7 @@
 //! Whispers: what the agent alone is told, and how it reached the agent.
 
 use gangline_core::{
-    AgentName, Redacted, TurnId,
+    AgentName, FindingNumber, Redacted, TurnId,
     whisper::{WhisperKind, WhisperRoad, WhisperSource, pool::Whisper},
 };
 use gangline_os::clock::UnixMicros;
@@ -20,7 +20,7 @@ pub struct NewWhisper {
     /// The account or nick of a person.
     pub by: Option<String>,
     /// The finding that it is about.
-    pub finding: Option<i64>,
+    pub finding: Option<FindingNumber>,
     /// The turn that is open.
     pub turn: Option<TurnId>,
 }
@@ -41,7 +41,7 @@ pub struct WhisperRow {
     /// The account or nick of a person.
     pub by: Option<String>,
     /// The finding that it is about.
-    pub finding: Option<i64>,
+    pub finding: Option<FindingNumber>,
     /// The turn that was open when it was said.
     pub turn: Option<TurnId>,
     /// When it was said.

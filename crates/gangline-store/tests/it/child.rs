@@ -2,7 +2,9 @@
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
-use gangline_core::{Epoch, MessageState, approval::Decision, finding::ChoiceWord, whisper::WhisperRoad};
+use gangline_core::{
+    Epoch, MessageState, approval::Decision, finding::ChoiceWord, whisper::WhisperRoad,
+};
 use gangline_os::{
     clock::{self, UnixMicros},
     exit::Exit,

@@ -17,7 +17,10 @@ use gangline_core::{
 };
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
-    Announce, ChangeKind, Delivered, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer, NewChange, NewFinding, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, Ruling, Send, Settle, Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
+    Announce, ChangeKind, Delivered, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer,
+    NewChange, NewFinding, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage,
+    NewWake, NewWhisper, OpenApproval, OpenOptions, Ruling, Send, Settle, Store, StoreError, Take,
+    TokenScope, Tuning, Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.

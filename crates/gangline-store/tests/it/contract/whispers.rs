@@ -1,6 +1,9 @@
 //! Whispers: recorded by anybody, bounded, delivered once.
 
-use gangline_core::whisper::{WAITING_MAX, WhisperKind, WhisperRoad, WhisperSource};
+use gangline_core::{
+    FindingNumber,
+    whisper::{WAITING_MAX, WhisperKind, WhisperRoad, WhisperSource},
+};
 use gangline_store::{Delivered, Entry, EventQuery, NewWhisper, Store, StoreError};
 
 use crate::support::*;
@@ -19,7 +22,7 @@ pub(crate) async fn a_whisper_waits_until_it_is_delivered_once(fixture: &Fixture
         kind: WhisperKind::ThinkDeeper,
         source: WhisperSource::Supervisor,
         by: None,
-        finding: Some(7),
+        finding: Some(FindingNumber(7)),
         turn: Some(turn),
         ..whisper("think")
     };
@@ -29,7 +32,7 @@ pub(crate) async fn a_whisper_waits_until_it_is_delivered_once(fixture: &Fixture
     let rows = other.undelivered_whispers(&ada()).await.unwrap();
     assert_eq!((rows[0].id, rows[0].text.as_str(), rows[0].turn), (first, "ask #help", None));
     assert_eq!((rows[0].source, rows[0].by.as_deref()), (WhisperSource::Operator, Some("otto")));
-    assert_eq!((rows[1].kind, rows[1].finding), (WhisperKind::ThinkDeeper, Some(7)));
+    assert_eq!((rows[1].kind, rows[1].finding), (WhisperKind::ThinkDeeper, Some(FindingNumber(7))));
     assert_eq!((rows[1].turn, rows[1].delivered, rows.len()), (Some(turn), None, 2));
     assert_eq!(other.undelivered_whispers(&bob()).await.unwrap(), []);
     let told = |ids: &[i64], road| {
