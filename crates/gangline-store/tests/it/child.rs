@@ -347,6 +347,13 @@ async fn what_is_found(store: &Store) {
     say("decide_finding");
 }
 
+async fn what_is_whispered(store: &Store) {
+    let whisper = store.whisper(whisper("ask #help")).await.unwrap();
+    say("whisper");
+    alone(store, Entry::WhispersDelivered(delivered(&[whisper], WhisperRoad::Hook))).await.unwrap();
+    say("whispers_delivered");
+}
+
 async fn what_waits_for_people(store: &Store) {
     let asked = |request: &str| store.ask(question(&ada(), request), |_| AskedBy::default());
     let first = asked("first").await.unwrap().number;
@@ -379,10 +386,7 @@ async fn what_waits_for_people(store: &Store) {
     store.settle_letter(letter, "otto".to_owned(), None).await.unwrap();
     say("settle_letter");
     what_is_found(store).await;
-    let whisper = store.whisper(whisper("ask #help")).await.unwrap();
-    say("whisper");
-    alone(store, Entry::WhispersDelivered(delivered(&[whisper], WhisperRoad::Hook))).await.unwrap();
-    say("whispers_delivered");
+    what_is_whispered(store).await;
     store.wake(wake_of(&ada(), "matrix", Some("first"))).await.unwrap();
     say("wake");
     let epoch = store.agent(&ada()).await.unwrap().unwrap().epoch;
