@@ -3,7 +3,7 @@
 use gangline_core::permission::OWN;
 use gangline_mcp::table::{User, offered};
 
-mod rights;
+pub(crate) mod rights;
 
 /// The core names our tools for the permission rule and may not use the crate with their table.
 #[test]

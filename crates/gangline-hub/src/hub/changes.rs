@@ -326,3 +326,6 @@ async fn take(
 fn notify(paths: &Paths, agent: &AgentName) {
     change_notice::notify(&paths.change_notice(agent.folded()));
 }
+
+#[cfg(test)]
+mod tests;

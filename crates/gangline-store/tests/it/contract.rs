@@ -5,6 +5,7 @@
 mod agents;
 mod approvals;
 mod causes;
+mod changes;
 mod events;
 mod findings;
 mod letters;
@@ -65,6 +66,9 @@ mod sqlite {
             a_choice_resolves_a_finding_once,
             what_holds_no_more_can_be_found_again,
             findings_are_fenced_and_listed_newest_first;
+        changes:
+            the_hub_takes_what_is_allowed_and_nothing_else,
+            a_change_goes_only_where_its_step_begins;
         letters:
             a_letter_is_sent_once_read_and_settled_once;
         restarts:

@@ -1,4 +1,4 @@
-//! What agents want from the people in charge, at the command line: questions and letters.
+//! What agents want from the owners, at the command line: questions and letters.
 
 use std::path::Path;
 
@@ -15,21 +15,6 @@ use serde_json::json;
 pub(crate) fn ask(state: &Path, agent: &str, questions: &[&str], letter: &str) {
     let agent: AgentName = agent.parse().unwrap();
     let redact = |text: &str| Redactor::default().redact(text);
-    let new = |text: &&str| NewQuestion {
-        agent: agent.clone(),
-        turn: None,
-        request: (*text).to_owned(),
-        asked: Asked::Operator,
-        rule: AnswerRule::Humans,
-        body: redact(text),
-        options: vec![redact("staging"), redact("production")],
-        choose: Choose::One,
-        on_timeout: OnTimeout::None,
-        expires_at: None,
-        in_reply_to: None,
-        reply_target: String::new(),
-        waits: None,
-    };
     let letter = NewLetter {
         agent: agent.clone(),
         turn: None,
@@ -41,12 +26,35 @@ pub(crate) fn ask(state: &Path, agent: &str, questions: &[&str], letter: &str) {
     runtime.block_on(async {
         let path = state.join("gangline.db");
         let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
-        for question in questions {
-            store.ask(new(question), |_: QuestionNumber| AskedBy::default()).await.unwrap();
+        for text in questions {
+            store
+                .ask(question(&agent, text), |_: QuestionNumber| AskedBy::default())
+                .await
+                .unwrap();
         }
         store.send_letter(letter).await.unwrap();
         store.close().await.unwrap();
     });
+}
+
+/// A question to the operator with two options.
+pub(crate) fn question(agent: &AgentName, text: &str) -> NewQuestion {
+    let redact = |text: &str| Redactor::default().redact(text);
+    NewQuestion {
+        agent: agent.clone(),
+        turn: None,
+        request: text.to_owned(),
+        asked: Asked::Operator,
+        rule: AnswerRule::Humans,
+        body: redact(text),
+        options: vec![redact("staging"), redact("production")],
+        choose: Choose::One,
+        on_timeout: OnTimeout::None,
+        expires_at: None,
+        in_reply_to: None,
+        reply_target: String::new(),
+        waits: None,
+    }
 }
 
 /// Stores a letter.
@@ -67,7 +75,7 @@ pub(crate) fn letter(state: &Path, agent: &str, text: &str) {
     });
 }
 
-/// R2-19, R2-21 … R2-25: with every daemon down the people in charge see what waits for them, answer
+/// R2-19, R2-21 … R2-25: with every daemon down the owners see what waits for them, answer
 /// by number or word, and are told what is wrong.
 #[test]
 fn questions_and_letters_are_answered_while_nobody_runs() {

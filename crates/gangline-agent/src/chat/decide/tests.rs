@@ -23,6 +23,7 @@ use crate::{
 mod changes;
 mod matrix;
 mod questions;
+mod rights;
 
 type Who = (&'static str, Tier);
 const ORI: Who = ("ori", Tier::Owner);

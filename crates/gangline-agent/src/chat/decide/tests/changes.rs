@@ -8,6 +8,11 @@ use super::{matrix::ACTORS, *};
 /// Ada is a manager and has asked for another agent, in a turn of this room.
 async fn asks(room: &mut Room) -> ApprovalNumber {
     let message = asked_in(room, "#lab").await;
+    asks_for(room, message).await
+}
+
+/// The same in the turn of this message.
+pub(super) async fn asks_for(room: &mut Room, message: MessageId) -> ApprovalNumber {
     let text = |text: &str| Redacted::from_store(text.to_owned());
     let new = NewChange {
         agent: ada(),

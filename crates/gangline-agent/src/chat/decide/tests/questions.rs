@@ -3,7 +3,7 @@
 
 use gangline_core::{
     QuestionNumber,
-    question::{AnswerRule, Asked, Choose, OnTimeout, QuestionState},
+    question::{Asked, Choose, OnTimeout, QuestionState},
 };
 use gangline_store::{AskedBy, NewQuestion, QuestionPlaced, QuestionRow};
 
@@ -12,11 +12,11 @@ use super::*;
 const OWNER: Who = ("owner", Tier::Owner);
 const ZOE: Who = ("zoe", Tier::Member);
 /// The owners' private conversation, and Zoe's.
-const OWNERS: (&str, &str) = ("owner", "=owner");
-const ZOES: (&str, &str) = ("zoe", "=zoe");
+pub(super) const OWNERS: (&str, &str) = ("owner", "=owner");
+pub(super) const ZOES: (&str, &str) = ("zoe", "=zoe");
 
 /// An agent asks, and says so in a place.
-async fn asks(
+pub(super) async fn asks(
     room: &mut Room,
     (agent, to): (&str, &str),
     place: ((&str, &str), Extent),
@@ -35,12 +35,13 @@ async fn asks_and_waits(
     let store = room.rig.chat.deps.store.clone();
     let before = store.questions(gangline_store::QuestionFilter::default(), 9).await.unwrap().len();
     let agent: gangline_core::AgentName = agent.parse().unwrap();
+    let asked: Asked = to.parse().unwrap();
     let new = NewQuestion {
         agent: agent.clone(),
         turn: None,
         request: before.to_string(),
-        asked: to.parse::<Asked>().unwrap(),
-        rule: AnswerRule::Humans,
+        rule: asked.usual_rule(),
+        asked,
         body: text("where?"),
         options: vec![text("staging"), text("production")],
         choose: Choose::One,
@@ -154,6 +155,26 @@ async fn of_two_questions_a_line_without_a_number_answers_none() {
     }
     room.says(OWNER, "oak-ada", "answer 1 2").await;
     assert_eq!(answer(&room, QuestionNumber(1)).await.as_deref(), Some("production"));
+}
+
+/// C8: a question to somebody else, and one that agents were asked, does not count as open to who speaks:
+/// the line without a number answers the one question that is theirs.
+#[tokio::test]
+async fn a_question_to_another_person_is_not_open_to_who_speaks() {
+    for (who, theirs) in [(OWNER, 1), (ZOE, 2)] {
+        let mut room = Room::open().await;
+        asks(&mut room, ("oak-ada", "operator"), (OWNERS, Extent::Whole)).await;
+        asks(&mut room, ("oak-ada", "person:zoe"), (ZOES, Extent::Whole)).await;
+        asks(&mut room, ("oak-ada", "agents:oak-bob"), (OWNERS, Extent::Whole)).await;
+        asks(&mut room, ("oak-bob", "person:max"), (("max", "=max"), Extent::Whole)).await;
+        read(&room);
+        let told = room.says(who, "oak-ada", "2").await;
+        for number in 1..=4 {
+            let expect = (number == theirs).then_some("production");
+            let given = answer(&room, QuestionNumber(number)).await;
+            assert_eq!(given.as_deref(), expect, "{who:?}, question {number}: {told:?}");
+        }
+    }
 }
 
 /// An approval and a question at once: `yes` alone does nothing, the numbers do, and what cannot be a
