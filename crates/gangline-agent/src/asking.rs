@@ -185,8 +185,8 @@ impl Asker {
         })
     }
 
-    /// The room or conversation that the agent was asked in, and the owners' private one. Where nobody
-    /// knows who an owner is, a room has to do.
+    /// The room or conversation that the agent was asked in, and the owners' private one, unless one of
+    /// them is in that room. Where nobody knows who an owner is, a room has to do.
     async fn owners_places(&self, home: Option<&MessageRow>) -> Vec<Place> {
         let mut places = Vec::new();
         let target = home.and_then(|home| home.target.parse::<Target>().ok());
@@ -200,7 +200,14 @@ impl Asker {
             }
         }
         let owners = place::private(OWNER);
-        if self.own && places.iter().all(|it| it.key != owners) {
+        let is_told = match places.first().map(|it| (&it.key, &it.target)) {
+            Some((key, _)) if *key == owners => true,
+            Some((_, Target::Channel(room))) => {
+                self.own && self.whereabouts.owner_is_in(room).await
+            }
+            Some((_, Target::Nick(_))) | None => false,
+        };
+        if self.own && !is_told {
             if let Ok(nick) = OWNER.parse() {
                 let asked_in = Some(asked_in(home));
                 places.push(Place { target: Target::Nick(nick), key: owners, asked_in });

@@ -32,6 +32,7 @@ mod words;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
+    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
@@ -105,6 +106,8 @@ pub(crate) struct ChatDeps {
     /// What the backend can do.
     pub(crate) can: Capabilities,
     pub(crate) paths: Paths,
+    /// The folder of reminders that are too long for a message.
+    pub(crate) reminders: PathBuf,
     /// What is closed to the agent.
     pub(crate) bounds: Bounds,
     /// Whose model somebody chooses.

@@ -22,6 +22,7 @@ mod hooks;
 mod identity;
 mod journal;
 pub mod log;
+pub mod long_reminders;
 mod looks;
 pub mod model;
 mod notes;

@@ -36,7 +36,7 @@ pub(crate) fn fresh() -> Secret {
 pub(crate) enum Who {
     /// The agent: what it does belongs to the open turn.
     Agent,
-    /// The person in charge.
+    /// An owner.
     Owner,
     /// Somebody of this user.
     Somebody,

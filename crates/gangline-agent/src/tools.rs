@@ -61,10 +61,10 @@ pub(crate) struct About {
     pub(crate) role: Role,
     /// Whether the chat server is our own, where an account says who owners are.
     pub(crate) own_server: bool,
-    /// The pronouns of the people in charge.
+    /// The owner's pronouns.
     pub(crate) pronouns: String,
-    /// The folder for what it keeps.
-    pub(crate) folder: PathBuf,
+    /// The folder of reminders that are too long for a message.
+    pub(crate) reminders: PathBuf,
 }
 
 #[async_trait]
@@ -211,7 +211,7 @@ impl AgentTools {
         }
     }
 
-    /// Sends to the people in charge: a row that waits until somebody has dealt with it (R2-19).
+    /// Sends to the owners: a row that waits until somebody has dealt with it (R2-19).
     async fn letter(
         &self,
         context: Option<&TurnContext>,
@@ -238,7 +238,7 @@ impl AgentTools {
             let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
             taken(&self.speaker.agent_loop, sent).await.map_err(|ending| ending.to_string())?;
         }
-        Ok(format!("sent to the operator's inbox as letter {id}"))
+        Ok(format!("sent to the owners' inbox as letter {id}"))
     }
 
     /// Reads which message a line answers: one of the turn's, or of this agent's outside of a turn.
@@ -303,4 +303,4 @@ fn message_field(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

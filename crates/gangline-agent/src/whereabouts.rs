@@ -9,6 +9,7 @@ use gangline_api::ipc;
 use gangline_core::{
     MessageId, Origin,
     name::{ChannelName, Nick, Target, fold},
+    trust::OWNER,
 };
 use gangline_store::{MessageFilter, PAGE_MAX};
 use tokio::{
@@ -27,7 +28,7 @@ mod tests;
 
 /// The server has answered within this, or the daemon is too busy to hear it.
 const INQUIRY_WITHIN: Duration = Duration::from_secs(14);
-/// How long a line waits for the server to say whether somebody has the nick.
+/// How long a line or a question waits for the server to say who is there.
 const NICK_WITHIN: Duration = Duration::from_secs(3);
 /// A queue is full.
 pub(crate) const BUSY: &str = "the daemon is busy; try again";
@@ -73,6 +74,18 @@ impl Whereabouts {
         let meant = self.wanted.borrow().contains(channel);
         self.joined.borrow().contains(channel)
             || (meant && !self.kept_out.borrow().contains(channel))
+    }
+
+    /// Returns whether the server says that an owner is in the channel; false if it does not say.
+    pub(crate) async fn owner_is_in(&self, channel: &ChannelName) -> bool {
+        let asked = self.inquire(Question::Accounts(channel.clone()));
+        match timeout(NICK_WITHIN, asked).await {
+            Ok(Ok(Answer::Accounts(accounts))) => accounts.iter().any(|it| fold(it) == OWNER),
+            Ok(
+                Ok(Answer::Users(_) | Answer::Names(_) | Answer::Topic(_) | Answer::Done) | Err(_),
+            )
+            | Err(_) => false,
+        }
     }
 
     /// Refuses a channel that the agent is not in.

@@ -30,9 +30,9 @@ use session::Session;
 use turn::{Close, OpenedBy, Step, Turn};
 
 mod abilities;
+mod attached;
 mod breaker;
 mod care;
-mod company;
 mod effect;
 mod input;
 mod operator;
@@ -242,7 +242,7 @@ impl Agent {
 
     /// Returns until when what waits may still be read, if all that waits was buffered.
     fn buffer_deadline(&self) -> Option<Now> {
-        let mut wakes = self.queue.iter().filter(|queued| queued.needs != Needs::Company);
+        let mut wakes = self.queue.iter().filter(|queued| queued.needs != Needs::OtherMessage);
         let all = wakes.all(|queued| self.buffered.contains(&queued.id));
         self.buffered_until.filter(|_| all)
     }

@@ -97,7 +97,7 @@ words! {
         Agent = "agent",
         /// A person who may prompt.
         Member = "member",
-        /// The person in charge: prompts, approves, pauses.
+        /// An owner: prompts, approves, pauses.
         Owner = "owner",
     }
 }

@@ -30,7 +30,7 @@ pub const TTL_WATCHDOG: &str = "ttl-watchdog";
 pub const CANCELLED: &str = "[cancelled]";
 /// The answer of a question that expired where silence means no (R1-53).
 pub const DENIED: &str = "[denied]";
-/// The name of the people in charge, where a recipient is wanted (R2-19).
+/// The name of the owners, where a recipient is wanted (R2-19).
 pub const OPERATOR: &str = "operator";
 
 /// The most options of a question.

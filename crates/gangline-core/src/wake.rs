@@ -14,7 +14,7 @@ pub const PER_PERIOD: u32 = 10;
 /// The time within which wakes of a label are counted.
 pub const PERIOD: Duration = Duration::from_secs(60);
 
-/// Labels that would make a wake look like a person in charge, or like our own words.
+/// Labels that would make a wake look like an owner's words, or like our own words.
 const RESERVED: &[&str] =
     &["owner", "operator", "human", "system", "gangline", "supervisor", "reminder", "answer"];
 

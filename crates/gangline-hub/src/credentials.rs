@@ -15,7 +15,7 @@ use gangline_os::{
     secret::{Secret, random_password, random_token},
 };
 
-/// The account of the person in charge.
+/// The owner's account.
 pub const OWNER: &str = trust::OWNER;
 /// The file of an agent's IRC password, in its folder.
 pub const AGENT_SECRET: &str = "irc.secret";

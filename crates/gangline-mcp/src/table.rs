@@ -303,7 +303,7 @@ impl Text {
 }
 
 const PLACE: Text = Text("#channel or nick");
-const RECIPIENT: Text = Text("#channel, a nick, or `operator`: the inbox of the people in charge");
+const RECIPIENT: Text = Text("#channel, a nick, or `operator`: the owners' inbox");
 const MESSAGE: Text = Text("message id such as m42");
 
 fn object(properties: &Value, required: &[&str]) -> Value {

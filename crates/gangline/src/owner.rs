@@ -1,16 +1,26 @@
 //! The owner as a principal, and what is written in the owner's name.
 
+use gangline_agent::{
+    container::Container,
+    long_reminders::{self, TooLong},
+};
+use gangline_config::Profile;
 use gangline_core::{
-    AgentName, MessageState, Origin, Principal, Redactor, Tier,
+    AgentName, MessageState, Origin, Principal, Redacted, Redactor, Tier,
     question::{self, Choose},
     reminder::{Due, OPEN_MAX},
 };
 use gangline_hub::credentials::OWNER;
-use gangline_os::clock::{self, UnixMicros};
+use gangline_os::{
+    clock::{self, UnixMicros},
+    paths::Paths,
+};
 use gangline_store::{LetterRow, NewMessage, NewReminder};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-/// Returns the person in charge as a principal.
+use crate::configuration::Loaded;
+
+/// Returns the owner as a principal.
 pub(crate) fn principal() -> Principal {
     Principal { account: OWNER.to_owned(), tier: Tier::Owner }
 }
@@ -37,11 +47,24 @@ pub(crate) fn answer_to(letter: &LetterRow, (sender, text): (&str, &str)) -> New
     }
 }
 
+/// Returns the text of a reminder as it is stored: a long one is a file in the agent's own folder.
+pub(crate) fn reminder_text(
+    (paths, loaded): (&Paths, Option<&Loaded>),
+    agent: &AgentName,
+    text: &str,
+) -> Result<Redacted, TooLong> {
+    let configured = loaded.and_then(|loaded| loaded.config.agent(agent));
+    let in_container = configured.is_some_and(|agent| agent.profile == Profile::Container);
+    let container = in_container.then(Container::default);
+    let folder = long_reminders::folder(paths, agent, container.as_ref());
+    long_reminders::stored(&folder, &Redactor::new([]), text)
+}
+
 /// Returns a reminder for an agent. What the agent says to it stands in the message's row.
 pub(crate) fn reminder(
     agent: &AgentName,
     request: String,
-    (due, body): (&Due, &str),
+    (due, body): (&Due, Redacted),
 ) -> NewReminder {
     NewReminder {
         agent: agent.clone(),
@@ -49,7 +72,7 @@ pub(crate) fn reminder(
         turn: None,
         request,
         target: String::new(),
-        body: Redactor::new([]).redact(body),
+        body,
         due_at: UnixMicros(due.at.0),
         repeats: due.repeats.as_ref().map(ToString::to_string),
         open_max: u32::try_from(OPEN_MAX).unwrap_or(u32::MAX),

@@ -25,6 +25,8 @@ pub(crate) struct ChangeNotices {
     pub(crate) inside: Arc<Notify>,
     /// Told when another process may have put lines into the outbox.
     pub(crate) outbox: Arc<Notify>,
+    /// Told when another process may have made something with a time.
+    pub(crate) alarm: Arc<Notify>,
     /// Counts what may have been committed, for those who read along.
     pub(crate) committed: watch::Sender<u64>,
     /// Nothing is taken in any more.
@@ -54,6 +56,7 @@ impl AgentLoop {
     pub(super) fn change_noticed(&mut self, noticed: ChangeNoticed) {
         if noticed == ChangeNoticed::Outside {
             self.change_notices.outbox.notify_one();
+            self.change_notices.alarm.notify_one();
             self.look_at_orders();
         }
         self.look();

@@ -157,8 +157,8 @@ impl AgentLoop {
             let around = Around { pending: self.pending, unread: self.unread(&first.row) };
             let told = self.restart.take_report().unwrap_or_default();
             let waking = prompt::waking(first, around, cut_off.as_deref());
-            let company = rows.iter().skip(1).filter(|it| it.row.is_restart_note());
-            let notes: String = company.map(|it| format!("\n{}", it.row.body)).collect();
+            let attached = rows.iter().skip(1).filter(|it| it.row.is_restart_note());
+            let notes: String = attached.map(|it| format!("\n{}", it.row.body)).collect();
             waking + &notes + &told
         };
         let typing = first.row.target.parse::<Target>().ok();

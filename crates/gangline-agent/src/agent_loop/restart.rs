@@ -49,7 +49,7 @@ impl Restart {
     pub(super) fn needs(&self) -> Needs {
         match self.start {
             StartTold::ByMessage { needs, .. } => needs,
-            StartTold::ByLine | StartTold::Never => Needs::Company,
+            StartTold::ByLine | StartTold::Never => Needs::OtherMessage,
         }
     }
 

@@ -1,8 +1,8 @@
 //! Reminders that people set for the agent: `remind in 20 min look at the build`.
 
 use gangline_core::{
-    Principal, Tier,
-    reminder::{self, Due, DueError, OPEN_MAX, SPILL_ABOVE},
+    Principal, Redacted, Tier,
+    reminder::{self, Due, DueError, OPEN_MAX},
     trust::Action,
 };
 use gangline_irc::client::Line;
@@ -12,6 +12,7 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tracing::{info, warn};
 
 use super::{Chat, answer::place_of, decide::Handled, taken::intake_key};
+use crate::{long_reminders, texts};
 
 impl Chat {
     /// Takes the line as a reminder for the agent, if it is one. `text` is without the mention. A line
@@ -32,17 +33,16 @@ impl Chat {
             Err(DueError::NotUnderstood(_) | DueError::Empty) => return Handled::No,
             Err(error) => return self.not_reminded(line, &error.to_string()).await,
         };
-        match body.len() {
-            0 => self.not_reminded(line, "say after the time what I am reminded of").await,
-            length if length > SPILL_ABOVE => {
-                let why = format!("the text is longer than {SPILL_ABOVE} bytes");
-                self.not_reminded(line, &why).await
-            }
-            _ => self.remind(line, who, (&due, body)).await,
+        if body.is_empty() {
+            return self.not_reminded(line, "say after the time what I am reminded of").await;
+        }
+        match long_reminders::stored(&self.deps.reminders, &self.deps.redactor, body) {
+            Ok(body) => self.remind(line, who, (&due, body)).await,
+            Err(error) => self.not_reminded(line, &texts::whole(&error)).await,
         }
     }
 
-    async fn remind(&self, line: &Line, who: &Principal, (due, body): (&Due, &str)) -> Handled {
+    async fn remind(&self, line: &Line, who: &Principal, (due, body): (&Due, Redacted)) -> Handled {
         let deps = &self.deps;
         let new = NewReminder {
             agent: deps.agent.clone(),
@@ -50,7 +50,7 @@ impl Chat {
             turn: None,
             request: format!("line/{}", intake_key(line)),
             target: place_of(line),
-            body: deps.redactor.redact(body),
+            body,
             due_at: UnixMicros(due.at.0),
             repeats: due.repeats.as_ref().map(ToString::to_string),
             open_max: u32::try_from(OPEN_MAX).unwrap_or(u32::MAX),

@@ -89,6 +89,7 @@ impl Rig {
                 state: folder.path().into(),
                 runtime: folder.path().into(),
             },
+            reminders: folder.path().join("reminders"),
             bounds: gangline_core::reading::Bounds::default(),
             model_owner: "native".to_owned(),
             joined: watch::Sender::default(),

@@ -13,6 +13,7 @@ use gangline_core::{
     AgentName, MessageId,
     hook::WebhookEvent,
     name::{ChannelName, Target},
+    question::OnTimeout,
 };
 use gangline_os::{CancellationToken, clock::SharedClock};
 use gangline_runtime::{Capabilities, ToolCall, toolserver::OUTSIDE};
@@ -227,9 +228,15 @@ impl Requests {
                 let draft = Draft { to: &channel, text: &message, in_reply_to };
                 self.send((who, id), draft, absent).await
             }
-            Command::Ask { channel, message, timeout } => {
+            // Whoever is not the owner may not pause the agent or end its turn.
+            Command::Ask { on_timeout: OnTimeout::Pause | OnTimeout::Abort, .. }
+                if who == Who::Somebody =>
+            {
+                Err(AGENTS.to_owned())
+            }
+            Command::Ask { channel, message, timeout, on_timeout } => {
                 let draft = Draft { to: &channel, text: &message, in_reply_to: None };
-                self.ask((who, id), draft, (timeout, gone)).await
+                self.ask((who, id), draft, (timeout, on_timeout, gone)).await
             }
             Command::Read { channel, limit, lines, own } => {
                 self.read(who, channel, wanted(limit, lines, own)).await

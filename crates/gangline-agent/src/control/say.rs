@@ -48,7 +48,7 @@ impl Requests {
         &self,
         by: (Who, Option<&RequestId>),
         draft: Draft<'_>,
-        (timeout, gone): (u32, CancellationToken),
+        (timeout, on_timeout, gone): (u32, OnTimeout, CancellationToken),
     ) -> Result<Reply, String> {
         self.must_be_in(draft.to)?;
         self.must_be_somebody(draft).await?;
@@ -65,7 +65,7 @@ impl Requests {
             ttl_seconds: Some(u64::from(timeout)),
             rule: asked.usual_rule(),
             asked,
-            on_timeout: OnTimeout::None,
+            on_timeout,
             goes: Goes::ToCall,
         };
         let mut committed = self.committed.clone();
@@ -183,9 +183,12 @@ impl Requests {
 
 /// Returns the answer as a line of chat; `None` if there is none.
 fn answer(row: &QuestionRow) -> Option<ChatLine> {
-    match row.state {
-        QuestionState::Answered => {}
-        QuestionState::Open | QuestionState::Expired | QuestionState::Cancelled => return None,
+    match (row.state, row.on_timeout) {
+        // Where silence means no, that is the answer (R1-53).
+        (QuestionState::Answered, _) | (QuestionState::Expired, OnTimeout::Deny) => {}
+        (QuestionState::Open | QuestionState::Expired | QuestionState::Cancelled, _) => {
+            return None;
+        }
     }
     #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
     let timestamp = row.answered_at?.0 as f64 / 1e6;

@@ -30,6 +30,7 @@ fn row(origin: Origin, target: &str, body: &str) -> MessageRow {
         not_before: None,
         msgid: None,
         question: None,
+        restart: None,
         accepted_at: UnixMicros(0),
         taken_at: None,
         settled_at: None,

@@ -58,7 +58,10 @@ pub(super) fn bounds(settings: &Settings) -> Bounds {
         .chain(others.map(|nick| paths.agent_dir(nick.as_str())))
         .chain(homes.flat_map(|home| credentials(home)))
         .chain(logins);
-    Bounds { open: vec![read::notes(settings)], closed: closed.collect() }
+    Bounds {
+        open: vec![read::notes(settings), read::reminders(settings)],
+        closed: closed.collect(),
+    }
 }
 
 /// The same with links resolved.

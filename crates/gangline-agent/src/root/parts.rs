@@ -462,6 +462,7 @@ fn deps(
         showing: shared.showing.clone(),
         can: read::can(settings),
         paths: settings.paths.clone(),
+        reminders: read::reminders(settings),
         bounds: closed::resolved(settings),
         model_owner: settings.backend.owner(),
         joined,

@@ -14,7 +14,9 @@ use gangline_irc::client::{Address, LinkConfig, Others};
 use gangline_os::run_id::RunId;
 use gangline_runtime::{Capabilities, Mode};
 
-use crate::{identity::Identity, notes, own_secrets::OwnSecrets, settings::Settings, texts};
+use crate::{
+    identity::Identity, long_reminders, notes, own_secrets::OwnSecrets, settings::Settings, texts,
+};
 
 /// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
 const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
@@ -75,6 +77,11 @@ pub(super) fn identity(settings: &Settings, epoch: Epoch) -> Identity {
         clock: settings.clock.clone(),
         redactor: Arc::new(redactor(settings)),
     }
+}
+
+/// Returns the folder of the agent's long reminders (R2-28).
+pub(super) fn reminders(settings: &Settings) -> PathBuf {
+    long_reminders::folder(&settings.paths, &settings.agent.nick, settings.container.as_ref())
 }
 
 /// Returns the folder of the agent's notes (R2-12, C32).

@@ -24,7 +24,7 @@ pub(super) async fn leave(
         RestartNote::Wake => Some(Needs::AnyTurn),
         RestartNote::Inbox if first => None,
         RestartNote::Inbox if recovered > 0 => Some(Needs::AnyTurn),
-        RestartNote::Inbox => Some(Needs::Company),
+        RestartNote::Inbox => Some(Needs::OtherMessage),
     };
     let needs = needs.filter(|_| !bare);
     let resumes = started.session.is_some();

@@ -1,25 +1,17 @@
 //! The tool `remind` (R2-28).
 
-use std::path::PathBuf;
-
 use gangline_core::{
-    digest::sha256_hex,
     mention::escape,
-    reminder::{self, Due, OPEN_MAX, SPILL_ABOVE},
+    reminder::{self, Due, OPEN_MAX},
 };
-use gangline_os::{clock, fsio};
+use gangline_os::clock;
 use gangline_runtime::ToolCall;
 use gangline_store::NewReminder;
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde_json::json;
 
 use super::{AgentTools, fields, questions::request};
-use crate::{asking::myself, speech::TurnContext};
-
-/// The folder, in the agent's own, of reminders that are too long for a message.
-const FOLDER: &str = "reminders";
-/// How many bytes of a hash a file is named by.
-const NAME: usize = 8;
+use crate::{asking::myself, long_reminders, speech::TurnContext, texts};
 
 impl AgentTools {
     pub(super) async fn remind(
@@ -35,11 +27,9 @@ impl AgentTools {
         if message.len() > reminder::BODY_MAX {
             return Err(format!("`message` is longer than {} bytes", reminder::BODY_MAX));
         }
-        let body = self.speaker.redactor.redact(message);
-        let body = match body.as_str().len() > SPILL_ABOVE {
-            true => self.speaker.redactor.redact(&self.spilled(body.as_str())?),
-            false => body,
-        };
+        let body = long_reminders::stored(&self.about.reminders, &self.speaker.redactor, message);
+        let body =
+            body.map_err(|error| format!("no reminder was made: {}", texts::whole(&error)))?;
         let new = NewReminder {
             agent: self.speaker.agent.clone(),
             by: myself(&self.speaker.agent),
@@ -66,17 +56,6 @@ impl AgentTools {
         let now = Zoned::new(now, TimeZone::system());
         let zones = |name: &str| TimeZone::get(name).ok();
         reminder::due(text, &now, &zones).map_err(|error| format!("`due`: {error}"))
-    }
-
-    /// Writes a long reminder into a file of the agent's own folder; returns where it is.
-    fn spilled(&self, body: &str) -> Result<String, String> {
-        let folder: PathBuf = self.about.folder.join(FOLDER);
-        let name = format!("{}.md", sha256_hex(body.as_bytes(), NAME));
-        let path = folder.join(name);
-        let written =
-            fsio::private_dir(&folder).and_then(|()| fsio::write_private(&path, body.as_bytes()));
-        written.map_err(|error| format!("no reminder was made: cannot write its file: {error}"))?;
-        Ok(format!("The reminder is in the file {} ({} bytes).", path.display(), body.len()))
     }
 }
 

@@ -114,7 +114,7 @@ impl Rig {
                 role: gangline_config::Role::Agent,
                 own_server: true,
                 pronouns: "she/her".to_owned(),
-                folder: folder.path().join("notes"),
+                reminders: folder.path().join("reminders"),
             },
         };
         Self {

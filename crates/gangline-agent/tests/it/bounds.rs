@@ -157,7 +157,7 @@ fn a_long_reminder_is_a_file_that_the_message_names() {
     let told = rig.query("SELECT body FROM messages WHERE origin = 'reminder'").pop().unwrap();
     let path = told.strip_prefix("[REMINDER 1] The reminder is in the file ").unwrap();
     let path = path.strip_suffix(" (5000 bytes).").unwrap();
-    assert!(path.contains("/reminders/"), "{told}");
+    assert!(path.contains("/agents/lab-ada/state/reminders/"), "{told}");
     assert_eq!(std::fs::read_to_string(path).unwrap(), "m".repeat(SPILLED));
     assert_eq!(daemon.stop().code, 0);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gangline_core::{Principal, Redacted, Tier};
-use gangline_os::clock::UnixMicros;
+use gangline_os::clock::{Clock as _, UnixMicros};
 use gangline_store::NewReminder;
 use gangline_testkit::irc;
 
@@ -22,6 +22,21 @@ rules:
 const ROWS: &str = "SELECT principal || ' ' || tier || ' ' || target || ' ' || body || ' ' || state \
                     FROM reminders ORDER BY id";
 const MINUTE: Duration = Duration::from_secs(60);
+
+/// What an owner makes at the command line.
+fn reminder(request: &str, due_at: UnixMicros) -> NewReminder {
+    NewReminder {
+        agent: ADA.parse().unwrap(),
+        by: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+        turn: None,
+        request: request.to_owned(),
+        target: String::new(),
+        body: Redacted::from_store("tea".to_owned()),
+        due_at,
+        repeats: None,
+        open_max: 100,
+    }
+}
 
 /// R2-28: a person's reminder is the agent's, and what the agent says to it comes where it was set.
 #[test]
@@ -73,6 +88,24 @@ fn a_reminder_that_cannot_be_set_says_why_and_talk_of_reminding_is_a_prompt() {
     assert_eq!(daemon.stop().code, 0);
 }
 
+/// R2-28: one that another process makes is on time: the change notice is enough, no tick is waited for.
+#[test]
+fn a_reminder_from_outside_the_daemon_is_on_time() {
+    let rig = Rig::native(SCRIPT, "");
+    let daemon = rig.start();
+    // The next tick is later than the reminder.
+    rig.tick();
+    let soon = Duration::from_secs(10);
+    let due_at = UnixMicros(rig.clock.now().plus(soon).0);
+    rig.outside(async |store| {
+        store.remind(reminder("soon", due_at)).await.unwrap();
+    });
+    rig.notify();
+    rig.clock.forward(soon);
+    rig.sees("SELECT state FROM reminders", &["fired"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
 /// R2-28: a hundred wait for an agent, whoever sets them, and the next one is refused.
 #[test]
 fn a_hundred_reminders_wait_and_no_more() {
@@ -81,18 +114,7 @@ fn a_hundred_reminders_wait_and_no_more() {
     let due_at = UnixMicros(gangline_os::clock::system().now().plus(600 * MINUTE).0);
     rig.outside(async |store| {
         for at in 0..100 {
-            let new = NewReminder {
-                agent: ADA.parse().unwrap(),
-                by: Principal { account: "owner".to_owned(), tier: Tier::Owner },
-                turn: None,
-                request: at.to_string(),
-                target: String::new(),
-                body: Redacted::from_store("tea".to_owned()),
-                due_at,
-                repeats: None,
-                open_max: 100,
-            };
-            store.remind(new).await.unwrap();
+            store.remind(reminder(&at.to_string(), due_at)).await.unwrap();
         }
     });
     let mut ori = rig.member("ori");

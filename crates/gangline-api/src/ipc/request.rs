@@ -6,6 +6,7 @@ use gangline_core::{
     id::MessageId,
     model::ModelName,
     name::{ChannelName, Target},
+    question::OnTimeout,
 };
 use serde::{
     Serialize,
@@ -22,7 +23,7 @@ use super::{
 
 mod parts;
 
-use self::parts::{choice, lines, tool, wake};
+use self::parts::{action, choice, lines, on_timeout, tool, wake};
 
 const TOKEN: &str = "a string of at most 512 bytes";
 
@@ -165,6 +166,9 @@ pub enum Command {
         message: String,
         /// How many seconds to wait, 1 to [`ASK_SECONDS_MAX`].
         timeout: u32,
+        /// What follows if nobody answers in time (R1-53). Field `timeout_action`; `on_timeout` is read
+        /// as well.
+        on_timeout: OnTimeout,
     },
     /// `irc_join` (R0-42, R1-21); data [`super::NoData`].
     Join {
@@ -303,6 +307,7 @@ impl Command {
                 channel: fields.target(&["channel"])?,
                 message: fields.needed(&["message", "question"])?,
                 timeout: fields.seconds("timeout", ASK_SECONDS, ASK_SECONDS_MAX)?,
+                on_timeout: on_timeout(fields)?,
             },
             "irc_join" => Self::Join { channel: fields.channel()? },
             "irc_part" => Self::Part { channel: fields.channel()? },
@@ -350,10 +355,11 @@ impl Command {
                 lines.field(map)?;
                 if *own { map.serialize_entry("own", own) } else { Ok(()) }
             }
-            Self::Ask { channel, message, timeout } => {
+            Self::Ask { channel, message, timeout, on_timeout } => {
                 map.serialize_entry("channel", channel)?;
                 map.serialize_entry("message", message)?;
-                map.serialize_entry("timeout", timeout)
+                map.serialize_entry("timeout", timeout)?;
+                action(map, *on_timeout)
             }
             Self::Join { channel } | Self::Part { channel } => {
                 map.serialize_entry("channel", channel)

@@ -10,7 +10,7 @@ use gangline_api::{
         Whisper, WhoData, WhoUser, no_such_channel, not_joined,
     },
 };
-use gangline_core::id::MessageId;
+use gangline_core::{id::MessageId, question::OnTimeout};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
@@ -48,7 +48,18 @@ fn every_command() -> Vec<Command> {
             own: false,
         },
         Command::Read { channel: target(), limit: 0, lines: Lines::Peek, own: true },
-        Command::Ask { channel: target(), message: "ship it?".into(), timeout: 30 },
+        Command::Ask {
+            channel: target(),
+            message: "ship it?".into(),
+            timeout: 30,
+            on_timeout: OnTimeout::None,
+        },
+        Command::Ask {
+            channel: target(),
+            message: "drop it?".into(),
+            timeout: 30,
+            on_timeout: OnTimeout::Deny,
+        },
         Command::Join { channel: channel() },
         Command::Part { channel: channel() },
         Command::Channels,
@@ -135,7 +146,13 @@ fn a_wake_in_the_form_of_s2_is_read_and_answered_in_its_form() {
 #[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn what_cultures_clients_send_is_read() {
     let target = || "#general".parse().unwrap();
-    let ask = |timeout| Command::Ask { channel: target(), message: "ok?".into(), timeout };
+    let asking = |timeout, on_timeout| Command::Ask {
+        channel: target(),
+        message: "ok?".into(),
+        timeout,
+        on_timeout,
+    };
+    let ask = |timeout| asking(timeout, OnTimeout::None);
     let cases = [
         (
             r##"{"type":"irc_send","id":"ID","channel":"#general","message":"hello"}"##,
@@ -197,6 +214,14 @@ fn what_cultures_clients_send_is_read() {
                 lines: Lines::Unread,
                 own: false,
             },
+        ),
+        (
+            r##"{"type":"irc_ask","id":"ID","channel":"#general","message":"ok?","timeout":30,"on_timeout":"abort"}"##,
+            asking(30, OnTimeout::Abort),
+        ),
+        (
+            r##"{"type":"irc_ask","id":"ID","channel":"#general","message":"ok?","timeout":30,"timeout_action":"pause","on_timeout":"deny"}"##,
+            asking(30, OnTimeout::Pause),
         ),
         (
             r##"{"type":"irc_ask","id":"ID","channel":"#general","message":"ok?","timeout":30}"##,
@@ -276,6 +301,10 @@ fn what_is_wrong_with_a_request_is_told_in_cultures_words() {
             "'create' must be true or false",
         ),
         (r##"{"type":"irc_ask","id":"7","channel":"#a","question":""}"##, "Missing 'message'"),
+        (
+            r##"{"type":"irc_ask","id":"7","channel":"#a","message":"x","timeout_action":"wait"}"##,
+            "'timeout_action' must be none, pause, deny or abort",
+        ),
         (
             r##"{"type":"irc_ask","id":"7","channel":"#a","message":"x","timeout":0}"##,
             "'timeout' must be a number of seconds above 0",

@@ -55,7 +55,7 @@ pub enum Needs {
     /// It is taken with the next message, and starts a turn if no other waits.
     AnyTurn,
     /// It is taken with the next message, and starts none.
-    Company,
+    OtherMessage,
 }
 
 /// What reaches the agent.

@@ -13,8 +13,8 @@ use crate::{
     time::WallMicros,
 };
 
+mod attached;
 mod busy;
-mod company;
 mod deaths;
 mod login;
 mod properties;

@@ -83,7 +83,7 @@ pub(super) struct Turn {
     pub(super) pending: BTreeSet<ApprovalRequestId>,
     messages: Vec<TurnMessage>,
     /// Those of them that need no turn of their own.
-    company: Vec<(MessageId, Needs)>,
+    attached: Vec<(MessageId, Needs)>,
     actions: Vec<TurnAction>,
     text_bytes: usize,
     /// Messages that the agent has read and the queue does not hold yet.
@@ -107,7 +107,7 @@ impl Turn {
             again: Again::No,
             not_taken: false,
             pending: BTreeSet::new(),
-            company: messages
+            attached: messages
                 .iter()
                 .filter(|queued| queued.needs != Needs::Turn)
                 .map(|queued| (queued.id, queued.needs))
@@ -299,8 +299,8 @@ impl Turn {
 
     /// Takes back what was to be taken, for the queue.
     pub(super) fn into_queued(self) -> Vec<Queued> {
-        let Self { messages, company, .. } = self;
-        let needs = |id| company.iter().find(|(known, _)| *known == id).map(|(_, needs)| *needs);
+        let Self { messages, attached, .. } = self;
+        let needs = |id| attached.iter().find(|(known, _)| *known == id).map(|(_, needs)| *needs);
         messages.into_iter().map(|it| queued(needs(it.id).unwrap_or_default(), it)).collect()
     }
 }

@@ -293,7 +293,7 @@ fn the_texts_of_a_question_and_its_answer() {
         let question = Facts { asked, ..facts };
         Announcement { question, body: "merge?", ..told }.in_room().swap_remove(0)
     };
-    assert_eq!(first(&Asked::Operator), "question 12 from oak-ada to the operator: merge?");
+    assert_eq!(first(&Asked::Operator), "question 12 from oak-ada to the owners: merge?");
     let room = Asked::Room("#ops".parse().unwrap());
     assert_eq!(first(&room), "question 12 from oak-ada to anybody here: merge?");
     let private = Announcement {

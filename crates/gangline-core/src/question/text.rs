@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AnswerRule, Asked, Choose, Facts, OPERATOR, QuestionState, Vote};
+use super::{AnswerRule, Asked, Choose, Facts, QuestionState, Vote};
 use crate::{id::QuestionNumber, mention::escape, name::AgentName, reminder::units, shown};
 
 /// What is shown of a question or an answer on one line, in bytes.
@@ -12,7 +12,7 @@ const SHOWN_MAX: usize = 240;
 #[must_use]
 pub fn recipient(asked: &Asked) -> String {
     match asked {
-        Asked::Operator => format!("the {OPERATOR}"),
+        Asked::Operator => "the owners".to_owned(),
         Asked::Room(room) => format!("people in {room}"),
         Asked::Person(nick) => nick.to_string(),
         Asked::Agents(agents) => {

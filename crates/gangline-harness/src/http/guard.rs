@@ -1,4 +1,5 @@
-//! Who may speak to the surface: a loopback name, no foreign page, the token.
+//! Who may speak to the surface: a loopback name, no foreign page, the token. The hub's HTTP interface
+//! (`gangline-http`, `gate.rs` and `keys.rs`) refuses in the same words.
 
 use std::sync::Arc;
 
@@ -56,15 +57,18 @@ impl Gate<'_> {
     pub fn stops(&self, headers: &HeaderMap, uri: &Uri) -> Option<Stopped> {
         let stopped = |status, why| Some(Stopped { status, why });
         let Some(host) = host(headers, uri).filter(|host| is_ours(host, self.port)) else {
-            return stopped(StatusCode::FORBIDDEN, "the host is not this machine's own");
+            return stopped(StatusCode::FORBIDDEN, "the header Host does not name this machine");
         };
         if !is_same_origin(headers, host) {
-            return stopped(StatusCode::FORBIDDEN, "the request comes from another page");
+            return stopped(StatusCode::FORBIDDEN, "the request comes from a foreign web page");
         }
-        if !token(headers).is_some_and(|token| self.token.matches(token)) {
-            return stopped(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+        match token(headers) {
+            None => stopped(StatusCode::UNAUTHORIZED, "the token is missing"),
+            Some(token) if !self.token.matches(token) => {
+                stopped(StatusCode::UNAUTHORIZED, "the token is wrong")
+            }
+            Some(_) => None,
         }
-        None
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) fn recv(user: User) -> Described {
              wait_seconds it returns at once."
         }
         User::Person => {
-            "Takes what is new in the operator's inbox from this agent: its letters, its questions to \
-             the operator, and its answers to what you asked here. Answer letters and questions by \
+            "Takes what is new in the owners' inbox from this agent: its letters, its questions to \
+             them, and its answers to what you asked here. Answer letters and questions by \
              `answer`. The agent's own inbox is not touched. Without wait_seconds it returns at once."
         }
     };
@@ -71,7 +71,7 @@ pub(super) fn ask(user: User) -> Described {
             "question": Text("what the agent is asked").json(),
             "options": options(),
         });
-        let description = "Asks the agent in the operator's name and returns the message's id at \
+        let description = "Asks the agent in the owner's name and returns the message's id at \
                            once. `recv` gives its answer later.";
         return (description, object(&properties, &["question"]));
     }
@@ -120,11 +120,11 @@ pub(super) fn answer(user: User) -> Described {
         properties["id"] = id("the id of the question or letter, as `recv` gives it");
         properties["kind"] = json!({"type": "string", "enum": ["question", "letter"],
             "description": "which; `question` if left out"});
-        let description = "Answers a question or a letter of the agent to the operator.";
+        let description = "Answers a question or a letter of the agent to the owners.";
         return (description, object(&properties, &["id", "answer"]));
     }
     (
-        "Answers a question that you were asked. Only you or the people in charge may answer it.",
+        "Answers a question that you were asked. Only you or an owner may answer it.",
         object(&properties, &["id", "answer"]),
     )
 }
@@ -137,8 +137,8 @@ pub(super) fn answered() -> Value {
 
 pub(super) fn loose_ends(user: User) -> Described {
     if user == User::Person {
-        let description = "Lists what is open between the operator and the agent: questions to the \
-                           operator (kind `asked`), letters, what waits in the agent's inbox \
+        let description = "Lists what is open between the owners and the agent: questions to \
+                           them (kind `asked`), letters, what waits in the agent's inbox \
                            (`message`, not taken), and its reminders.";
         return (description, object(&json!({}), &[]));
     }
@@ -210,7 +210,7 @@ pub(super) fn reminded() -> Value {
 }
 
 pub(super) fn whoami() -> Described {
-    ("Tells who you are: name, role, pronouns of the people in charge.", object(&json!({}), &[]))
+    ("Tells who you are: name, role, the owner's pronouns.", object(&json!({}), &[]))
 }
 
 pub(super) fn me(user: User) -> Value {

@@ -110,21 +110,21 @@ pub(crate) struct UseLock {
     file: File,
 }
 
-/// Who else has the database open.
+/// Who has the database open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Company {
-    Alone,
-    Others,
+pub(crate) enum OpenBy {
+    UsAlone,
+    OthersToo,
 }
 
 impl UseLock {
     /// Takes the lock; the write lock must be held, so that nobody else changes it meanwhile.
-    pub(crate) fn take(path: &Path) -> io::Result<(Self, Company)> {
+    pub(crate) fn take(path: &Path) -> io::Result<(Self, OpenBy)> {
         let file = open(path)?;
         let alone = try_lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         // From exclusive to shared, or to shared at once: nobody holds it exclusively for long.
         lock(&file, FlockOperation::LockShared)?;
-        Ok((Self { file }, if alone { Company::Alone } else { Company::Others }))
+        Ok((Self { file }, if alone { OpenBy::UsAlone } else { OpenBy::OthersToo }))
     }
 
     pub(crate) fn generation(&mut self) -> io::Result<u64> {

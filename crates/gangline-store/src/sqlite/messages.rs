@@ -248,7 +248,7 @@ pub(crate) fn place(
 ) -> Result<(u64, u64), Fault> {
     let sql = "SELECT coalesce(sum(id <= ?2), 0), count(*) FROM messages \
                INDEXED BY messages_waiting WHERE agent = ?1 AND state = 'accepted' \
-               AND NOT (origin = 'system' AND coalesce(intake_key, '') LIKE 'restart/%')";
+               AND restart IS NULL";
     let counts = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let (before, all): (i64, i64) = sql::one(c, sql, params![agent.folded(), message.0], counts)?;
     Ok((before.unsigned_abs(), all.unsigned_abs()))
@@ -259,7 +259,7 @@ pub(crate) fn place(
 pub(crate) fn waiting(c: &Connection, agent: &AgentName) -> Result<u64, Fault> {
     let sql = "SELECT count(*) FROM messages INDEXED BY messages_waiting \
                WHERE agent = ? AND state = 'accepted' \
-               AND NOT (origin = 'system' AND coalesce(intake_key, '') LIKE 'restart/%')";
+               AND restart IS NULL";
     let count: i64 = sql::one(c, sql, params![agent.folded()], sql::column)?;
     Ok(count.unsigned_abs())
 }

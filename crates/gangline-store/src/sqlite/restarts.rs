@@ -18,11 +18,11 @@ pub(crate) fn put(
     text: Option<Redacted>,
 ) -> Result<Option<MessageId>, Fault> {
     agents::fence(w, agent, Some(epoch))?;
+    // The column `restart` is made from this key.
     let key = format!("restart/{}", epoch.0);
     let sql = "UPDATE messages SET state = 'cancelled', reason = 'a later start', settled_at = ?1 \
-               WHERE agent = ?2 AND origin = 'system' AND state = 'accepted' \
-               AND intake_key LIKE 'restart/%' AND intake_key <> ?3";
-    sql::run(&w.connection, sql, params![w.now.0, agent.folded(), &key])?;
+               WHERE agent = ?2 AND state = 'accepted' AND restart <> ?3";
+    sql::run(&w.connection, sql, params![w.now.0, agent.folded(), epoch.0])?;
     let Some(body) = text else { return Ok(None) };
     let message = NewMessage {
         agent: agent.clone(),

@@ -25,7 +25,7 @@ macro_rules! message_sql {
             "SELECT m.id, m.agent, m.network_id, m.intake_key, m.origin, m.principal, m.tier, \
              m.sender, m.target, m.body, m.in_reply_to, m.cause_root, m.hops, m.state, m.reason, \
              m.answer, m.attempt, m.takes, m.turn_epoch, m.turn_number, m.not_before, m.msgid, \
-             m.question, m.accepted_at, m.taken_at, m.settled_at ",
+             m.question, m.restart, m.accepted_at, m.taken_at, m.settled_at ",
             $rest
         )
     };
@@ -154,6 +154,7 @@ pub(super) fn message(row: &Row<'_>) -> Result<MessageRow> {
         not_before: maybe_time(row, "not_before")?,
         msgid: get(row, "msgid")?,
         question: get::<Option<i64>>(row, "question")?.map(QuestionNumber),
+        restart: get::<Option<i64>>(row, "restart")?.map(Epoch),
         accepted_at: time(row, "accepted_at")?,
         taken_at: maybe_time(row, "taken_at")?,
         settled_at: maybe_time(row, "settled_at")?,

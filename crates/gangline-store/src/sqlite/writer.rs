@@ -23,7 +23,7 @@ use super::{
     commit::{Group, Outcome, transaction},
     connect, degraded,
     fault::{self, Fault},
-    files::{self, Company, UseLock, WriteLock},
+    files::{self, OpenBy, UseLock, WriteLock},
     job::{Stage, Write},
     reader::ReadRequest,
     soon, sql,
@@ -119,11 +119,11 @@ impl Core {
         let setup = self.setup.clone();
         let io =
             |source: io::Error| OpenError::Io { path: setup.path.clone(), source: source.into() };
-        let (mut used, company) = UseLock::take(&setup.files.used).map_err(io)?;
+        let (mut used, open_by) = UseLock::take(&setup.files.used).map_err(io)?;
         connect::not_emptied(&setup)?;
         files::make_private(&setup.path).map_err(io)?;
         let generation = used.generation().map_err(io)?;
-        if company == Company::Others && !setup.files.wal.exists() {
+        if open_by == OpenBy::OthersToo && !setup.files.wal.exists() {
             let gone = "the write-ahead log was deleted while others use the database: stop them";
             return Err(io(io::Error::other(gone)));
         }
@@ -331,10 +331,10 @@ impl Core {
 
     fn reconnect(&mut self, loss: &Loss) -> Result<(), String> {
         if let Loss::Log { generation } = loss {
-            let (mut used, company) =
+            let (mut used, open_by) =
                 UseLock::take(&self.setup.files.used).map_err(|error| error.to_string())?;
             let now = used.generation().map_err(|error| error.to_string())?;
-            if company == Company::Alone {
+            if open_by == OpenBy::UsAlone {
                 used.raise().map_err(|error| error.to_string())?;
                 // Given back for `connect`; the write lock keeps others from coming between.
             } else if now <= *generation {

@@ -1,4 +1,4 @@
-//! Letters: the inbox of the people in charge.
+//! Letters: the owners' inbox.
 
 use gangline_core::MessageId;
 

@@ -1,4 +1,4 @@
-//! Letters: what agents send to the people in charge.
+//! Letters: what agents send to the owners.
 
 use gangline_core::{AgentName, MessageId, TurnId, redact::Redacted, words};
 use gangline_os::clock::UnixMicros;

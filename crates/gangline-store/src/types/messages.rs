@@ -1,7 +1,8 @@
 //! Messages: what somebody asked an agent, from acceptance to its last state.
 
 use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, QuestionNumber, TurnId, redact::Redacted,
+    AgentName, Epoch, MessageId, MessageState, Origin, Principal, QuestionNumber, TurnId,
+    redact::Redacted,
 };
 use gangline_os::clock::UnixMicros;
 
@@ -105,6 +106,8 @@ pub struct MessageRow {
     /// The question that it asks, or brings the answer to. Only the store sets it, so the message's
     /// text is ours.
     pub question: Option<QuestionNumber>,
+    /// The epoch of the daemon's start that it tells of ([`crate::Store::note_restart`]).
+    pub restart: Option<Epoch>,
     /// When it was committed.
     pub accepted_at: UnixMicros,
     /// When it was last taken.
@@ -114,11 +117,10 @@ pub struct MessageRow {
 }
 
 impl MessageRow {
-    /// Returns whether it tells the agent of its daemon's start ([`crate::Store::note_restart`]).
+    /// Returns whether it tells the agent of its daemon's start.
     #[must_use]
     pub fn is_restart_note(&self) -> bool {
-        let key = self.intake_key.as_deref();
-        self.origin == Origin::System && key.is_some_and(|key| key.starts_with("restart/"))
+        self.restart.is_some()
     }
 }
 

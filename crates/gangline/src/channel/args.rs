@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use gangline_api::ipc::{IfAbsent, Lines, READ_LIMIT};
-use gangline_core::MessageId;
+use gangline_core::{MessageId, question::OnTimeout};
 
 use super::verb::{Escapes, Verb, Written};
 use crate::{cli::number, who::Who};
@@ -134,6 +134,14 @@ pub(super) struct Ask {
     #[arg(long, value_name = "SECONDS", default_value_t = ASK,
           value_parser = number::within::<u32>(1, 86_400))]
     timeout: u32,
+    /// What follows if nobody answers in time: none, pause (the agent begins no turn until `resume`), deny
+    /// (the answer is `[denied]`), abort (the open turn ends)
+    #[arg(long, value_name = "ACTION", default_value = "none", value_parser = action)]
+    on_timeout: OnTimeout,
+}
+
+fn action(text: &str) -> Result<OnTimeout, &'static str> {
+    text.parse().map_err(|_| "give none, pause, deny or abort")
 }
 
 /// Reads words among which there is no option; none if they are anything else than a plain call.
@@ -155,7 +163,8 @@ pub(super) fn plain(words: &[OsString]) -> Option<Verb> {
             in_reply_to: None,
         },
         ("ask", [to, text @ ..]) if !text.is_empty() => {
-            Verb::Ask { to: loose(to), text: text.join(" "), timeout: ASK }
+            let on_timeout = OnTimeout::None;
+            Verb::Ask { to: loose(to), text: text.join(" "), timeout: ASK, on_timeout }
         }
         ("read", [from]) => {
             Verb::Read { from: loose(from), limit: READ_LIMIT, lines: Lines::Unread, own: false }
@@ -201,8 +210,9 @@ impl ChannelCommand {
                 let limit = count.unwrap_or(limit);
                 Verb::Read { from: Written::Loose(target), limit, lines, own }
             }
-            Self::Ask(Ask { target, text, more, timeout }) => {
-                Verb::Ask { to: Written::Loose(target), text: joined(text, more), timeout }
+            Self::Ask(Ask { target, text, more, timeout, on_timeout }) => {
+                let (to, text) = (Written::Loose(target), joined(text, more));
+                Verb::Ask { to, text, timeout, on_timeout }
             }
             Self::Join { target } => Verb::Join(Written::Loose(target)),
             Self::Part { target } => Verb::Part(Written::Loose(target)),

@@ -1,6 +1,7 @@
 //! The command line of `irc_client`: words in fixed places, as older skills write them (R0-57).
 
 use gangline_api::ipc::{ASK_SECONDS_MAX, IfAbsent, Lines, READ_LIMIT};
+use gangline_core::question::OnTimeout;
 
 use super::{
     args::ASK,
@@ -48,7 +49,7 @@ pub(super) fn read(words: &[String]) -> Result<Option<Verb>, Failure> {
         "ask" => {
             let target = target()?;
             let (timeout, text) = timeout(rest.get(1..).unwrap_or_default())?;
-            Verb::Ask { to: target, text, timeout }
+            Verb::Ask { to: target, text, timeout, on_timeout: OnTimeout::None }
         }
         "join" => Verb::Join(target()?),
         "part" => Verb::Part(target()?),

@@ -6,6 +6,7 @@ use gangline_api::ipc::{Command, IfAbsent, Lines, READ_LIMIT_MAX};
 use gangline_core::{
     MessageId,
     name::{ChannelName, NameError, Target},
+    question::OnTimeout,
 };
 
 use crate::failure::Failure;
@@ -42,6 +43,7 @@ pub(super) enum Verb {
         to: Written,
         text: String,
         timeout: u32,
+        on_timeout: OnTimeout,
     },
     Join(Written),
     Part(Written),
@@ -79,10 +81,11 @@ impl Verb {
                 lines: *lines,
                 own: *own,
             },
-            Self::Ask { to, text, timeout } => Command::Ask {
+            Self::Ask { to, text, timeout, on_timeout } => Command::Ask {
                 channel: to.target()?,
                 message: not_blank(text, "question text cannot be empty", "ask")?,
                 timeout: *timeout,
+                on_timeout: *on_timeout,
             },
             Self::Join(channel) => Command::Join { channel: channel.channel()? },
             Self::Part(channel) => Command::Part { channel: channel.channel()? },

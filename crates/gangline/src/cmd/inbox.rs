@@ -1,4 +1,4 @@
-//! `gangline inbox`: what agents have sent to the people in charge.
+//! `gangline inbox`: what agents have sent to the owners.
 
 use clap::Subcommand;
 use gangline_api::inbox::Letter;
@@ -18,7 +18,7 @@ use crate::{
 /// How many letters are listed.
 const LISTED: u32 = 200;
 
-/// List the letters that agents sent to the operator, answer them, or put them away
+/// List the letters that agents sent to the owners, answer them, or put them away
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {

@@ -1,6 +1,7 @@
 //! `gangline remind`: a person has an agent reminded of something later.
 
-use gangline_core::reminder::{self, Due, DueError, SPILL_ABOVE};
+use gangline_agent::long_reminders::TooLong;
+use gangline_core::reminder::{self, Due, DueError};
 use gangline_os::change_notice;
 use jiff::tz::TimeZone;
 
@@ -28,11 +29,14 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let (due, body) = read(&args.said)?;
     let installation = place::existing(&global.place())?;
     let agent = names::agent(&installation, &args.agent)?;
+    let loaded = installation.configuration();
     let paths = installation.paths;
     let store = store::for_message(&paths, &agent).await?;
     store::known(&store, &paths, &agent).await?;
     let request = format!("cli/{}", uuid::Uuid::new_v4());
-    let made = store.remind(owner::reminder(&agent, request, (&due, &body))).await?;
+    let body = owner::reminder_text((&paths, loaded.as_ref()), &agent, &body);
+    let body = body.map_err(not_stored)?;
+    let made = store.remind(owner::reminder(&agent, request, (&due, body))).await?;
     change_notice::notify(&paths.change_notice(agent.folded()));
     prompt::warn_if_down(&paths, &agent, "the reminder");
     match global.json {
@@ -43,6 +47,14 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         }
     }
     Ok(0)
+}
+
+fn not_stored(error: TooLong) -> Failure {
+    match error {
+        TooLong::Refused => Failure::user(format!("no reminder is set: {error}"))
+            .hint("put it into a file that the agent may read, and let the text name that"),
+        TooLong::Write(_) => Failure::environment(error).doing("no reminder is set"),
+    }
 }
 
 /// Reads when and what: a time that was quoted is the first word, otherwise it is the longest
@@ -61,13 +73,9 @@ fn read(said: &[String]) -> Result<(Due, String), Failure> {
             (due, text.to_owned())
         }
     };
-    match body.trim().len() {
-        0 => Err(Failure::user("no reminder is set: its text is empty")
-            .hint("say after the time what the agent is reminded of")),
-        length if length > SPILL_ABOVE => Err(Failure::user(format!(
-            "no reminder is set: its text is longer than {SPILL_ABOVE} bytes"
-        ))
-        .hint("put it into a file, and let the text name that")),
-        _ => Ok((due, body.trim().to_owned())),
+    if body.trim().is_empty() {
+        return Err(Failure::user("no reminder is set: its text is empty")
+            .hint("say after the time what the agent is reminded of"));
     }
+    Ok((due, body.trim().to_owned()))
 }

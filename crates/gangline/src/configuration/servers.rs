@@ -1,9 +1,12 @@
 //! MCP servers of the agents (R2-34): files read and joined, variables put in.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use gangline_config::{
-    AgentConfig, ConfigError, MAX_CONFIG_BYTES, McpPlaceConfig, McpServerConfig, Warning,
+    AgentConfig, ConfigError, MAX_CONFIG_BYTES, McpPlaceConfig, McpServerConfig, Profile, Warning,
 };
 use gangline_os::{
     fsio::{self, TooLarge},
@@ -13,11 +16,27 @@ use gangline_runtime::{Capabilities, McpPlace, McpServer};
 
 use crate::failure::Failure;
 
+#[cfg(test)]
+mod tests;
+
+/// Where a container has the servers of its agent (R2-34).
+const CONTAINERS: &str = "/etc/hyperhive/extra-mcp.json";
+
+/// Returns the file of an agent's servers: the one that its configuration names, else under
+/// `profile: container` the container's, if it is there.
+fn file_of(agent: &AgentConfig, containers: &Path) -> Option<PathBuf> {
+    let named = agent.mcp_servers_file.clone();
+    let is_there = || agent.profile == Profile::Container && containers.is_file();
+    named.or_else(|| is_there().then(|| containers.to_owned())).filter(|_| agent.enabled)
+}
+
 /// Adds the servers of the agent's file to its own, all or none; returns what is odd about the file.
 pub(super) fn join(agent: &mut AgentConfig) -> Result<Vec<Warning>, Failure> {
-    let Some(file) = agent.mcp_servers_file.clone().filter(|_| agent.enabled) else {
-        return Ok(Vec::new());
-    };
+    join_from(agent, Path::new(CONTAINERS))
+}
+
+fn join_from(agent: &mut AgentConfig, containers: &Path) -> Result<Vec<Warning>, Failure> {
+    let Some(file) = file_of(agent, containers) else { return Ok(Vec::new()) };
     let (servers, warnings) =
         gangline_config::parse_servers(&read(&file, agent)?, &file.display().to_string()).map_err(
             |error| {
@@ -45,7 +64,10 @@ fn read(file: &Path, agent: &AgentConfig) -> Result<String, Failure> {
             }
             None => Failure::config(error)
                 .doing(format!("cannot read the MCP servers of {}", agent.nick))
-                .hint("`mcp_servers_file` names the file: write it, or remove the key"),
+                .hint(match agent.mcp_servers_file {
+                    Some(_) => "`mcp_servers_file` names the file: write it, or remove the key",
+                    None => "`profile: container` reads this file: make it readable, or remove it",
+                }),
         }
     })
 }

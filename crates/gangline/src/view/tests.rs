@@ -111,6 +111,7 @@ pub(crate) fn message() -> MessageRow {
         not_before: None,
         msgid: None,
         question: None,
+        restart: None,
         accepted_at: at(0),
         taken_at: Some(at(1)),
         settled_at: Some(at(9)),
@@ -184,7 +185,7 @@ pub(crate) fn life() -> Trace {
         outbox: vec![line()],
         made: vec![Made {
             what: "question 7".into(),
-            to: "the operator".into(),
+            to: "the owners".into(),
             body: text("merge?"),
             at: at(6),
         }],

@@ -141,7 +141,7 @@ fn check(scene: &Scene, over: Over, told: &BTreeMap<String, Value>) {
     assert_eq!(text("types"), WRONG_TYPE);
     // Each call is recorded, before and after.
     let recorded = scene.stage.query("SELECT kind || ' ' || payload FROM events").join("\n");
-    assert!(recorded.contains("a client of the operator calls answer: "), "{recorded}");
+    assert!(recorded.contains("a client of the owner calls answer: "), "{recorded}");
     assert!(recorded.contains(r#""name":"answer","is_error":true"#), "{recorded}");
 }
 

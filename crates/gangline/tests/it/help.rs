@@ -47,7 +47,7 @@ fn the_help_lists_every_command() {
       policy       List, remove, test or suggest the rules that let calls run without asking
       questions    List open questions of the agents
       answer       Answer an agent's question
-      inbox        List the letters that agents sent to the operator, answer them, or put them away
+      inbox        List the letters that agents sent to the owners, answer them, or put them away
       remind       Remind an agent of something at a later time, once or repeatedly
       reminders    List the reminders of agents, or delete one
       token        Make, list or revoke the tokens of programs that use the HTTP interface

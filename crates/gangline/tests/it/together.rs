@@ -110,7 +110,7 @@ rules:
     reply: [tool_use: {name: send, input: {to: "#general", body: "we deploy to $1"}}]
   - when: {user: 'plan the release'}
     reply: [tool_use: {name: ask, input: {question: "deploy where?", options: ["staging", "production"]}}]
-  - when: {tool: ask, tool_result: 'operator'}
+  - when: {tool: ask, tool_result: 'owners'}
     reply: [tool_use: {name: ask, input: {question: "which colour?", to: "lab-bob"}}]
   - when: {tool: ask}
     reply: [text: "I have asked both"]
@@ -168,7 +168,7 @@ fn a_conversation_with_open_questions_outlives_every_process() {
     scene.sees(open, &["0"]);
     let history = ori.history(ROOM).join("\n");
     for line in [
-        "question 1 from lab-ada to the operator: deploy where?",
+        "question 1 from lab-ada to the owners: deploy where?",
         "I have asked both",
         "bob says blue",
         "we deploy to production",

@@ -133,7 +133,7 @@ rules:
 fn story(rig: Rig) {
     let (mut ori, mut bob) = (rig.member("ori"), rig.member("bob"));
     ori.say(ROOM, "@lab-ada begin with your tools");
-    ori.hears(ADA, ROOM, "question 1 from lab-ada to the operator: deploy where?");
+    ori.hears(ADA, ROOM, "question 1 from lab-ada to the owners: deploy where?");
     ori.hears(ADA, ROOM, "1) staging  2) production");
     // This comes while the turn is open: `recv` takes it.
     bob.say(ROOM, "@lab-ada and when?");
@@ -165,8 +165,8 @@ fn story(rig: Rig) {
     let mut rest = given.as_str();
     for part in [
         "they/them",
-        "operator's inbox as letter 1",
-        "the operator",
+        "owners' inbox as letter 1",
+        "the owners",
         "due_at",
         "look at the logs",
         "reminder 1 is deleted",

@@ -1,5 +1,5 @@
 //! Links in Markdown to files of this repository lead to files of this repository, and a link to a
-//! heading to a heading that is there.
+//! heading to a heading that is there. The index of the documentation has a link to every page.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,26 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
             }
         }
     }
+    findings.extend(unlisted(repo));
     findings
+}
+
+/// The list of all pages, in reading order.
+const INDEX: &str = "docs/README.md";
+
+/// Returns the pages of `docs/` that the index does not list.
+fn unlisted(repo: &Repo) -> Vec<Finding> {
+    let Some(index) = repo.files.text(INDEX) else { return Vec::new() };
+    let listed: Vec<String> =
+        links(index).into_iter().filter_map(|(_, target)| resolve(INDEX, &target)).collect();
+    let is_page = |path: &str| {
+        let name = path.strip_prefix("docs/").filter(|name| !name.contains('/'));
+        name.is_some_and(|name| name.ends_with(".md")) && path != INDEX
+    };
+    let pages = repo.files.iter().map(|file| file.path).filter(|path| is_page(path));
+    let missing = pages.filter(|path| !listed.iter().any(|it| it == path));
+    let text = |path: &str| format!("does not list {path}: add it where a reader needs it");
+    missing.map(|path| Finding::fail(INDEX, 0, text(path))).collect()
 }
 
 fn problem(repo: &Repo, from: &str, target: &str) -> Option<&'static str> {

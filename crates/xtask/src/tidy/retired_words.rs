@@ -13,6 +13,7 @@ const RETIRED: &[(&str, &str)] = &[
     ("arsonist", "`chaos`"),
     ("brain", "`agent loop`"),
     ("broker", "`store`"),
+    ("company", "`attached message`"),
     ("courier", "`link` or `outbox`"),
     ("desk", "the name of what it holds"),
     ("doorbell", "`change notice`"),

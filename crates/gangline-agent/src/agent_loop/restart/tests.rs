@@ -31,7 +31,7 @@ fn a_restart_is_told_once() {
 /// backend's own restarts are told as ever.
 #[test]
 fn a_start_is_not_told_twice() {
-    let by_message = |resumes| StartTold::ByMessage { needs: Needs::Company, resumes };
+    let by_message = |resumes| StartTold::ByMessage { needs: Needs::OtherMessage, resumes };
     let told = |start, sessions: &[&str]| {
         let mut restart = Restart::new(Some("a".to_owned()), "/srv".to_owned(), start);
         sessions.iter().for_each(|session| restart.ready(session));

@@ -133,7 +133,7 @@ impl Fixture {
                 role: gangline_config::Role::Agent,
                 own_server: true,
                 pronouns: "she/her".to_owned(),
-                folder: folder.path().join("notes"),
+                reminders: folder.path().join("reminders"),
             },
         };
         let requests = Requests {

@@ -69,6 +69,7 @@ pub(super) fn change_notices(
         outside,
         inside: Arc::clone(&shared.rescan),
         outbox: Arc::clone(&shared.outbox),
+        alarm: Arc::clone(&shared.alarm),
         committed: shared.committed.clone(),
         intake,
         model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),

@@ -61,7 +61,7 @@ pub(super) fn tools(settings: &Settings, shared: &Shared) -> AgentTools {
             role: settings.agent.role,
             own_server: settings.irc.is_own(),
             pronouns: settings.agent.operator_pronouns.clone(),
-            folder: read::notes(settings),
+            reminders: read::reminders(settings),
         },
     }
 }

@@ -37,7 +37,7 @@ use crate::{
     whereabouts::Whereabouts,
 };
 
-const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
+pub(crate) const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
 
 fn name(nick: &str) -> AgentName {
     nick.parse().unwrap()
@@ -80,7 +80,7 @@ impl Rig {
         };
         store.take(take).await.unwrap();
         let _hub = FileLock::try_take(&paths.hub_lock(), "gangline hub").unwrap();
-        Self { tools: tools(role, store, paths), folder, calls: 0, _hub }
+        Self { tools: tools(name("oak-ada"), role, store, paths), folder, calls: 0, _hub }
     }
 
     /// Puts the configuration into a repository.
@@ -151,13 +151,14 @@ fn configuration(folder: &Path, more: &str) -> String {
     )
 }
 
-fn tools(role: Role, store: Store, paths: Paths) -> AgentTools {
+/// The tools of an agent in its first epoch, in the open turn [`TURN`] of no message.
+pub(crate) fn tools(agent: AgentName, role: Role, store: Store, paths: Paths) -> AgentTools {
     let (agent_loop, _) = mpsc::channel(64);
     let (inquiries, _) = mpsc::channel(64);
-    let folder = paths.state.join("notes");
+    let reminders = paths.state.join("reminders");
     let speaker = Speaker {
         owners_only: Arc::default(),
-        agent: name("oak-ada"),
+        agent,
         store,
         paths,
         redactor: Arc::new(Redactor::default()),
@@ -191,7 +192,7 @@ fn tools(role: Role, store: Store, paths: Paths) -> AgentTools {
         clock: clock::system(),
         showing: watch::channel(Showing::new(Agent::new(AgentOptions::default()).view())).1,
         alarm: Arc::new(Notify::new()),
-        about: About { role, own_server: true, pronouns: "she/her".to_owned(), folder },
+        about: About { role, own_server: true, pronouns: "she/her".to_owned(), reminders },
     }
 }
 

@@ -92,6 +92,38 @@ fn a_request_that_nobody_answers_is_null_at_its_time_out() {
     assert_eq!(scene.rig.query(MESSAGES), [""; 0], "who waited has heard it");
 }
 
+/// R1-53: what follows when nobody answers in time can be chosen, under either name: silence means no, and
+/// the call is told so; the agent is paused.
+#[test]
+fn what_follows_a_time_out_is_chosen_with_the_request() {
+    let scene = Scene::open();
+    let mut alice = scene.rig.member("alice");
+    let mut ipc = scene.dial();
+    let expires = |ipc: &mut Ipc,
+                   alice: &mut gangline_testkit::IrcPeer,
+                   (field, word): (&str, &str)| {
+        let mut ask = json!({"type": "irc_ask", "channel": ROOM, "message": "now?", "timeout": 30});
+        ask[field] = word.into();
+        ipc.send(scene.daemon.signed(ask));
+        alice.hears(ADA, ROOM, "it expires in 30 s");
+        scene.rig.clock.forward(Duration::from_secs(31));
+        answered(ipc)
+    };
+    let denied = expires(&mut ipc, &mut alice, ("timeout_action", "deny"));
+    is(&denied, 1, "ttl-watchdog", "[denied]");
+    scene.rig.sees("SELECT paused FROM agents", &["0"]);
+    let paused = expires(&mut ipc, &mut alice, ("on_timeout", "pause"));
+    assert_eq!(paused["answer"], Value::Null);
+    scene.rig.sees("SELECT paused FROM agents", &["1"]);
+    let wrong =
+        |word| json!({"type": "irc_ask", "channel": ROOM, "message": "x", "timeout_action": word});
+    for word in ["pause", "abort"] {
+        assert_eq!(ipc.error(wrong(word)), "this needs the agent's token");
+    }
+    let wrong = wrong("wait");
+    assert_eq!(ipc.error(wrong), "'timeout_action' must be none, pause, deny or abort");
+}
+
 /// C8: of two in one room a mention answers the older one, a number the one that it names; other
 /// requests of the same connection are not held up. A direct message answers what alone is open.
 #[test]

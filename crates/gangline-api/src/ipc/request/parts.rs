@@ -1,5 +1,6 @@
 //! Parts of requests that take more than a field.
 
+use gangline_core::question::OnTimeout;
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
@@ -16,6 +17,15 @@ pub(super) fn tool<M: SerializeMap>(
     map.serialize_entry("name", name)?;
     map.serialize_entry("input", input)?;
     map.serialize_entry("call", call)
+}
+
+pub(super) fn action<M: SerializeMap>(map: &mut M, on_timeout: OnTimeout) -> Result<(), M::Error> {
+    match on_timeout {
+        OnTimeout::None => Ok(()),
+        OnTimeout::Pause | OnTimeout::Deny | OnTimeout::Abort => {
+            map.serialize_entry("timeout_action", on_timeout.as_str())
+        }
+    }
 }
 
 pub(super) fn lines(fields: &mut Fields) -> Result<Lines, RequestError> {
@@ -43,4 +53,17 @@ pub(super) fn choice(fields: &mut Fields) -> Result<Option<ModelChoice>, Request
         }
         (Some(_), true) => Err(wrong()),
     }
+}
+
+/// Reads what follows if nobody answers in time (R1-53).
+pub(super) fn on_timeout(fields: &mut Fields) -> Result<OnTimeout, RequestError> {
+    let field = "timeout_action";
+    let word = match fields.text(field)? {
+        Some(word) => Some(word),
+        None => fields.text("on_timeout")?,
+    };
+    let wanted = "none, pause, deny or abort";
+    word.map_or(Ok(OnTimeout::None), |word| {
+        word.parse().map_err(|_| RequestError::Field { field, wanted })
+    })
 }

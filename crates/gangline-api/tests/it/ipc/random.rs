@@ -31,8 +31,10 @@ fn command() -> impl Strategy<Value = Command> {
         ),
         (target(), 0..=READ_LIMIT_MAX, lines, any::<bool>())
             .prop_map(|(channel, limit, lines, own)| Command::Read { channel, limit, lines, own }),
-        (target(), words(), 1..=ASK_SECONDS_MAX)
-            .prop_map(|(channel, message, timeout)| Command::Ask { channel, message, timeout }),
+        (target(), words(), 1..=ASK_SECONDS_MAX).prop_map(|(channel, message, timeout)| {
+            let on_timeout = OnTimeout::ALL[timeout as usize % OnTimeout::ALL.len()];
+            Command::Ask { channel, message, timeout, on_timeout }
+        }),
         channel().prop_map(|channel| Command::Join { channel }),
         channel().prop_map(|channel| Command::Part { channel }),
         target().prop_map(|target| Command::Who { target }),

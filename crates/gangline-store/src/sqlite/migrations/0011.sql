@@ -55,3 +55,9 @@ CREATE INDEX whispers_waiting ON whispers (agent, id) WHERE road IS NULL;
 
 -- The supervisor: who asked the model.
 ALTER TABLE usage ADD COLUMN spender TEXT NOT NULL DEFAULT 'agent';
+
+-- Restarts: the epoch of the daemon's start that a message tells of. Made from what the row has, so that it is
+-- right in the rows of an older program too.
+ALTER TABLE messages ADD COLUMN restart INTEGER GENERATED ALWAYS AS (
+  iif(origin = 'system' AND intake_key LIKE 'restart/%', CAST(substr(intake_key, 9) AS INTEGER), NULL)
+) VIRTUAL;

@@ -1,4 +1,4 @@
-//! Letters: what agents send to the people in charge.
+//! Letters: what agents send to the owners.
 
 use gangline_core::Origin;
 use gangline_store::{LetterError, LetterFilter, LetterState};

@@ -213,7 +213,7 @@ pub(crate) async fn a_trace_shows_the_whole_life(fixture: &Fixture) {
     let mut made: Vec<String> =
         trace.made.iter().map(|it| format!("{} {}", it.what, it.to)).collect();
     made.sort();
-    assert_eq!(made, ["letter 1 the operator", "question 2 spark-bob", "reminder 1 "]);
+    assert_eq!(made, ["letter 1 the owners", "question 2 spark-bob", "reminder 1 "]);
     assert_eq!(trace.events[0].kind, "turn_started");
     let quiet = store.trace(other).await.unwrap().unwrap();
     assert!(quiet.turns.is_empty() && quiet.outbox.is_empty() && quiet.events.is_empty());

@@ -22,7 +22,7 @@ pub(crate) async fn a_start_is_told_once_and_takes_back_what_earlier_ones_left(f
         (row.origin, row.sender.as_str(), row.body.as_str()),
         (Origin::System, "system", "one")
     );
-    assert!(row.is_restart_note());
+    assert_eq!((row.restart, row.is_restart_note()), (Some(first), true));
     store.accept(keyed(&ada(), "restart/no")).await.unwrap();
     let other = NewMessage { origin: Origin::System, ..keyed(&ada(), "another") };
     let other = store.accept(other).await.unwrap().id;

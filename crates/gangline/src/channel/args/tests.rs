@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
+use gangline_api::ipc::{ASK_SECONDS, READ_LIMIT};
+use gangline_core::question::OnTimeout;
 
-use super::plain;
+use super::{ASK, plain};
 use crate::channel::{Alone, verb::Verb};
 
 fn words(line: &[&str]) -> Vec<OsString> {
@@ -75,4 +77,34 @@ fn everything_else_is_left_to_the_parser() {
     use std::os::unix::ffi::OsStringExt as _;
     let no_text = vec!["send".into(), "a".into(), OsString::from_vec(vec![0xff])];
     assert_eq!(plain(&no_text), None);
+}
+
+/// R1-55: the page for users names every command, its request and its defaults, and no other command.
+#[test]
+fn the_page_of_the_chat_tools_is_what_the_program_does() {
+    let page = include_str!("../../../../../docs/irc-tools.md");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `gangline channel ")).collect();
+    let alone = Alone::command();
+    let verbs: Vec<&str> = alone.get_subcommands().map(clap::Command::get_name).collect();
+    for verb in &verbs {
+        let named = |row: &&&str| row.split([' ', '`']).nth(4) == Some(*verb);
+        assert_eq!(rows.iter().filter(named).count(), 1, "{verb}: {rows:#?}");
+    }
+    assert_eq!(rows.len(), verbs.len());
+    let buffer = gangline_config::parse(
+        "server: {name: oak}\nagents:\n  - nick: oak-ada\n    directory: /w\n",
+        "agents.yaml",
+    );
+    let buffer = buffer.unwrap().buffer_size;
+    for part in [
+        format!("at most {READ_LIMIT} lines"),
+        format!("for the answer: {ASK} s,"),
+        format!("the request itself waits {ASK_SECONDS} s"),
+        format!("the last {buffer} lines"),
+    ] {
+        assert!(page.contains(&part), "{part}");
+    }
+    for word in OnTimeout::ALL {
+        assert!(page.contains(&format!("\n| `{word}` | ")), "{word}");
+    }
 }

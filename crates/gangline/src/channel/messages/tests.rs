@@ -3,7 +3,7 @@
 use gangline_api::ipc::{
     Command, IfAbsent, Lines, RequestId, Response, no_such_channel, not_joined,
 };
-use gangline_core::AgentName;
+use gangline_core::{AgentName, question::OnTimeout};
 use serde_json::{Value, json};
 
 use super::{Printed, refused, text};
@@ -39,7 +39,7 @@ fn say() -> Verb {
 }
 
 fn ask() -> Verb {
-    Verb::Ask { to: channel(), text: "ok?".into(), timeout: 30 }
+    Verb::Ask { to: channel(), text: "ok?".into(), timeout: 30, on_timeout: OnTimeout::None }
 }
 
 fn topic(text: Option<&str>) -> Verb {

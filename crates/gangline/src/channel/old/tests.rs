@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use gangline_api::ipc::{IfAbsent, Lines};
+use gangline_core::question::OnTimeout;
 
 use super::{Verb, read};
 use crate::channel::verb::{Escapes, Written};
@@ -22,7 +23,13 @@ fn words_in_their_places_are_read() {
         absent: IfAbsent::Send,
         in_reply_to: None,
     };
-    let ask = |text: &str, timeout| Verb::Ask { to: channel(), text: text.to_owned(), timeout };
+    let on_timeout = OnTimeout::None;
+    let ask = |text: &str, timeout| Verb::Ask {
+        to: channel(),
+        text: text.to_owned(),
+        timeout,
+        on_timeout,
+    };
     let reading = |limit| Verb::Read { from: channel(), limit, lines: Lines::Unread, own: false };
     let cases = [
         ("send #a hello there --create", send("hello there --create")),

@@ -1,6 +1,7 @@
 //! Tests of what was typed.
 
 use gangline_api::ipc::{Command, IfAbsent, Lines};
+use gangline_core::question::OnTimeout;
 
 use super::{Escapes, Verb, Written, unescaped};
 
@@ -66,7 +67,8 @@ fn what_cannot_be_asked_is_told_before_anybody_is_asked() {
         wrong(&send(loose("a"), r" \n\t \n", Escapes::Read)),
         "error: message text has no non-empty line after escape interpretation"
     );
-    let ask = Verb::Ask { to: loose("a"), text: " ".into(), timeout: 30 };
+    let ask =
+        Verb::Ask { to: loose("a"), text: " ".into(), timeout: 30, on_timeout: OnTimeout::None };
     assert_eq!(wrong(&ask), "error: question text cannot be empty");
 }
 

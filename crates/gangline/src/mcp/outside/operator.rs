@@ -9,7 +9,7 @@ use gangline_config::Role;
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, QuestionNumber, Redactor,
     question::{self, Asked, Choose, Standing, draft::check_text},
-    reminder::{self, SPILL_ABOVE},
+    reminder,
 };
 use gangline_mcp::table::{RECV_MAX, Tool, WAIT_MAX};
 use gangline_os::{
@@ -28,7 +28,10 @@ use tokio::sync::Mutex;
 use super::{needed, number, text_of};
 use crate::{configuration, owner};
 
-/// The pronouns of people in charge whose configuration cannot be read.
+#[cfg(test)]
+mod tests;
+
+/// The pronouns of an owner whose configuration cannot be read.
 const PRONOUNS: &str = "they/them";
 /// How often a call that waits looks.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -131,7 +134,7 @@ impl Inbox {
         }
     }
 
-    /// Asks the agent in the operator's name; its answer comes by `recv`.
+    /// Asks the agent in the owner's name; its answer comes by `recv`.
     async fn ask(&self, site: Site<'_>, call: &ToolCall) -> Result<String, String> {
         let (question, options) = (needed(&call.input, "question")?, options(&call.input)?);
         check_text(question, (&options, Choose::One)).map_err(|error| error.to_string())?;
@@ -195,7 +198,7 @@ impl Site<'_> {
         let row = row.ok_or_else(|| format!("{} has asked no question {number}", self.agent))?;
         if row.asked != Asked::Operator {
             let asked = question::text::recipient(&row.asked);
-            return Err(format!("question {number} is for {asked}, not for the operator"));
+            return Err(format!("question {number} is for {asked}, not for the owners"));
         }
         let answer = question::resolve(&row.options, row.choose, said);
         let answer = answer.map_err(|error| error.to_string())?;
@@ -288,13 +291,13 @@ impl Site<'_> {
 
     async fn remind(&self, call: &ToolCall) -> Result<String, String> {
         let message = needed(&call.input, "message")?;
-        if message.len() > SPILL_ABOVE {
-            return Err(format!("`message` is longer than {SPILL_ABOVE} bytes"));
-        }
         let zones = |name: &str| TimeZone::get(name).ok();
         let due = reminder::due(needed(&call.input, "due")?, &owner::now(), &zones);
         let due = due.map_err(|error| format!("`due`: {error}"))?;
-        let new = owner::reminder(self.agent, format!("mcp/{}", call.id), (&due, message));
+        let loaded = configuration::quiet(&self.paths.config_file);
+        let body = owner::reminder_text((self.paths, loaded.as_ref()), self.agent, message);
+        let body = body.map_err(|error| format!("`message`: {}", failed(&error)))?;
+        let new = owner::reminder(self.agent, format!("mcp/{}", call.id), (&due, body));
         let made = self.store.remind(new).await.map_err(|error| failed(&error))?;
         self.notify();
         let mut told = json!({"id": made.id, "due_at": rfc3339(made.due_at)});

@@ -10,7 +10,7 @@ const PREVIEW: usize = 300;
 
 pub(super) async fn before(store: &Store, agent: &AgentName, call: &ToolCall) {
     let input = preview(&call.input.to_string());
-    let text = format!("a client of the operator calls {}: {input}", call.name);
+    let text = format!("a client of the owner calls {}: {input}", call.name);
     append(store, agent, Notice { code: "tool_call".to_owned(), text }.into()).await;
 }
 

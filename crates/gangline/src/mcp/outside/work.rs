@@ -17,7 +17,7 @@ use crate::{
     failure::Failure,
 };
 
-/// The inbox of the people in charge, as a recipient.
+/// The owners' inbox, as a recipient.
 const OPERATOR: &str = "operator";
 
 /// What a call needs.

@@ -20,7 +20,7 @@ fn the_whole_life_of_a_message_stands_in_the_order_of_time() {
     12:00:02.000  approval 12  asked: Bash: ls -l<U+001B>[2J
     12:00:05.000  approval 12  allowed by owner
     12:00:06.000  result       Bash: a ⏎ b
-    12:00:06.000  question 7   to the operator: merge?
+    12:00:06.000  question 7   to the owners: merge?
     12:00:07.000  of_tomorrow  {"x":1}
     12:00:09.000  line         to #general (answer): two files
     12:00:09.000  turn t3.7    ended: completed

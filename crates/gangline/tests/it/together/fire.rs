@@ -346,7 +346,7 @@ fn check(
     let said = said.filter(|said| said.from.starts_with("lab-"));
     let said = counted(said.map(|said| said.text.to_owned()).collect());
     let questions = counted(scene.query("SELECT body || ' ' || answer FROM questions"));
-    let asked = counted(scene.query("SELECT 'question ' || id || ' from ' || agent || ' to the operator: ' || body FROM questions WHERE target = 'operator'"));
+    let asked = counted(scene.query("SELECT 'question ' || id || ' from ' || agent || ' to the owners: ' || body FROM questions WHERE target = 'operator'"));
     let reminders = counted(scene.query("SELECT body || ' ' || fired FROM reminders"));
     let letters = counted(scene.query("SELECT body FROM letters"));
     for (token, kind) in accepted {

@@ -34,6 +34,14 @@ fn a_link_to_nothing_is_found_with_its_line() {
     );
 }
 
+/// R1-55: no page is left out of the index.
+#[test]
+fn a_page_that_the_index_does_not_list_is_found() {
+    assert_eq!(findings("docs/README.md", "[s](style.md)\n"), [""; 0]);
+    let missing = ["docs/README.md: fail: does not list docs/style.md: add it where a reader needs it"];
+    assert_eq!(findings("docs/README.md", "nothing\n"), missing);
+}
+
 #[test]
 fn code_is_no_link() {
     assert_eq!(findings("README.md", "`a[0](x.md)`\n```\n[s](x.md)\n```\n"), [""; 0]);

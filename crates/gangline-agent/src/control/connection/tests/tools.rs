@@ -69,7 +69,7 @@ async fn the_agent_calls_its_tools_outside_of_a_turn() {
     assert_eq!(store.message(id).await.unwrap().unwrap().state, MessageState::Accepted);
 
     let sent = call(&mut client, "send", json!({"to": "operator", "body": "hello"})).await;
-    assert_eq!(sent, Ok(json!("sent to the operator's inbox as letter 1")));
+    assert_eq!(sent, Ok(json!("sent to the owners' inbox as letter 1")));
     let again = call(&mut client, "send", json!({"to": "operator", "body": "hello"})).await;
     assert_eq!(again, sent, "the same call is the same letter");
     let letters = store.letters(LetterFilter::default(), 9).await.unwrap();

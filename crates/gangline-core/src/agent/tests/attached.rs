@@ -13,9 +13,9 @@ fn ready() -> RuntimeInput {
 /// R2-14: fifty agents that start cost no model call; what waits comes with the next message, behind
 /// it.
 #[test]
-fn a_message_that_needs_company_waits_for_it() {
+fn a_message_that_needs_another_one_waits_for_it() {
     let mut story = Story::new();
-    story.is(own(1, Needs::Company), "");
+    story.is(own(1, Needs::OtherMessage), "");
     story.after(100_000).is(Input::Tick, "");
     assert_eq!((story.agent.next_deadline(), story.agent.view().waiting), (None, 0));
     story.is(Input::Message(queued(2)), "start 1 Resume");
@@ -44,10 +44,10 @@ fn a_message_that_needs_any_turn_starts_one_or_shares_it() {
 
 /// It takes nobody's place in a queue that is full, and is not given in mid-turn.
 #[test]
-fn company_is_outside_of_the_queue() {
+fn an_attached_message_is_outside_of_the_queue() {
     let small = || AgentOptions { queue_max: 1, ..AgentOptions::default() };
     let mut story = Story::working_with(small());
-    story.is(own(2, Needs::Company), "");
+    story.is(own(2, Needs::OtherMessage), "");
     story.is(Input::Message(queued(3)), "");
     story.is(Input::Message(queued(4)), "");
     assert!(story.agent.passes_over());
