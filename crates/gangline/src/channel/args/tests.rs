@@ -83,7 +83,8 @@ fn everything_else_is_left_to_the_parser() {
 #[test]
 fn the_page_of_the_chat_tools_is_what_the_program_does() {
     let page = include_str!("../../../../../docs/irc-tools.md");
-    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `gangline channel ")).collect();
+    let rows: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("| `gangline channel ")).collect();
     let alone = Alone::command();
     let verbs: Vec<&str> = alone.get_subcommands().map(clap::Command::get_name).collect();
     for verb in &verbs {

@@ -38,7 +38,8 @@ fn a_link_to_nothing_is_found_with_its_line() {
 #[test]
 fn a_page_that_the_index_does_not_list_is_found() {
     assert_eq!(findings("docs/README.md", "[s](style.md)\n"), [""; 0]);
-    let missing = ["docs/README.md: fail: does not list docs/style.md: add it where a reader needs it"];
+    let missing =
+        ["docs/README.md: fail: does not list docs/style.md: add it where a reader needs it"];
     assert_eq!(findings("docs/README.md", "nothing\n"), missing);
 }
 
