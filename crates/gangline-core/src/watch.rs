@@ -91,8 +91,8 @@ pub enum StepKind {
         /// In percent of the model's window.
         percent: u8,
     },
-    /// The agent looked at its inbox or at a channel. If it did so by a call, this comes between the call
-    /// and its result: such a call may be made again and again.
+    /// The agent looked at its inbox or at a channel. The call by which it did so is the open one, else the
+    /// next one: it may be made again and again.
     LookedAtInbox,
     /// The turn is over.
     TurnEnded,

@@ -87,6 +87,8 @@ struct Episode {
 #[derive(Debug, Default)]
 pub struct Detectors {
     open: VecDeque<Open>,
+    /// The agent looked at its inbox, by a call that is told after it.
+    looked: bool,
     repeats: repeats::Repeats,
     failures: failures::Failures,
     changes: changes::Changes,
@@ -130,8 +132,9 @@ impl Detectors {
             StepKind::WaitEnded => self.quiet.wait_ended(now),
             StepKind::LookedAtInbox => {
                 self.quiet.looked(now);
-                if let Some(call) = self.open.back_mut() {
-                    call.looks = true;
+                match self.open.back_mut() {
+                    Some(call) => call.looks = true,
+                    None => self.looked = true,
                 }
                 self.clear(quiet::UNREAD_KEY);
             }
@@ -175,6 +178,7 @@ impl Detectors {
 
     fn turn_over(&mut self) {
         self.open.clear();
+        self.looked = false;
         self.repeats = repeats::Repeats::default();
         self.failures = failures::Failures::default();
         self.changes = changes::Changes::default();
@@ -194,7 +198,8 @@ impl Detectors {
         if self.open.len() >= OPEN_CALLS_MOST {
             self.open.pop_front();
         }
-        self.open.push_back(call);
+        let looks = std::mem::take(&mut self.looked);
+        self.open.push_back(Open { looks, ..call });
     }
 
     fn returned(&mut self, now: Now, id: &str, (digest, text, failed): (u64, &Redacted, bool)) {

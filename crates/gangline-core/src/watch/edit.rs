@@ -83,6 +83,13 @@ fn read(input: &Value, around: Option<&str>, redactor: &Redactor, edits: &mut Ve
     }
     if let Some(patch) = text(input, DIFFERENCE) {
         edits.extend(differences(file, patch, redactor));
+        // Codex gives the content of a new file where the difference of another one is.
+        if let Some(file) = file
+            && edits.is_empty()
+            && input.pointer("/kind/type").and_then(Value::as_str) == Some("add")
+        {
+            edits.push(Edit::new(file, (None, patch), redactor));
+        }
     } else if let (Some(file), Some(content)) = (file, text(input, WHOLE)) {
         edits.push(Edit::new(file, (None, content), redactor));
     }

@@ -99,6 +99,10 @@ impl Session {
                 self.result(id, result);
             }
             "inbox-call" => self.whole_call(rest, true),
+            "look-then-call" => {
+                self.step(StepKind::LookedAtInbox);
+                self.whole_call(rest, false);
+            }
             _ => self.whole_call(line, false),
         }
     }

@@ -30,6 +30,8 @@ fn the_edits_of_every_backend_are_read() {
                  *** End Patch\n";
     let both = [of("a", "x\n", "y\n"), of("b", "y\n", "x\n")].concat();
     assert_eq!(edits(&json!({ "input": patch })), both);
+    let new = json!({ "changes": [{ "path": "a", "kind": { "type": "add" }, "diff": "x" }] });
+    assert_eq!(edits(&new), [("a".to_owned(), None, digest("x"))]);
     let whole = json!({ "file_path": "a", "content": "x" });
     assert_eq!(edits(&whole), [("a".to_owned(), None, digest("x"))]);
     assert_eq!(edits(&json!({ "command": "rm -r -- a" })), []);
