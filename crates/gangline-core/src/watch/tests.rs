@@ -41,23 +41,32 @@ fn a_failed_call_tried_four_times_is_told_once_and_over_when_it_succeeds() {
     assert_eq!(over, [Noticed::Cleared { key: found.key.clone() }]);
 }
 
+/// Calls without edits, then edits; each fills what it fills to its own bound.
 #[test]
 fn what_is_remembered_is_bounded() {
     let mut detectors = Detectors::default();
     let redactor = Redactor::default();
     let task = Redacted::constant("everything");
     let _ = detectors.observe(&at(0, StepKind::TurnStarted { task }));
-    for n in 0..3_000_u64 {
-        let id = n.to_string();
-        let old = format!("{}", n % 700);
-        let input = serde_json::json!({ "file_path": id, "old_string": old, "new_string": "b" });
-        let _ = detectors.observe(&at(n, StepKind::call(&id, "Edit", &input, &redactor)));
-        let text = Redacted::derived(format!("this is error or result number {n}"));
-        match n % 3 {
-            0 => drop(detectors.observe(&at(n, StepKind::succeeded(&id, &text)))),
-            1 => drop(detectors.observe(&at(n, StepKind::failed(&id, &text)))),
-            _ => {}
+    let mut call = |id: u64, input: serde_json::Value, failed: Option<bool>| {
+        let id = id.to_string();
+        let _ = detectors.observe(&at(0, StepKind::call(&id, "Any", &input, &redactor)));
+        let text = Redacted::derived(format!("this is error or result number {id}"));
+        match failed {
+            Some(true) => drop(detectors.observe(&at(0, StepKind::failed(&id, &text)))),
+            Some(false) => drop(detectors.observe(&at(0, StepKind::succeeded(&id, &text)))),
+            None => {}
         }
-    }
-    assert!(detectors.remembered() <= REMEMBERED_MOST, "{}", detectors.remembered());
+        detectors.remembered()
+    };
+    let command = |n: u64| serde_json::json!({ "command": n });
+    let edit = |n: u64| serde_json::json!({ "file_path": n.to_string(), "old_string": "a", "new_string": "b" });
+    let whole = |n: u64| serde_json::json!({ "file_path": n.to_string(), "content": "a" });
+    let each = |of: &mut dyn FnMut(u64) -> usize| (0..300).map(of).last();
+    assert_eq!(each(&mut |n| call(n, command(n), Some(false))), Some(32));
+    assert_eq!(each(&mut |n| call(n, command(n), Some(true))), Some(64));
+    // A success of the tool ends what its failed calls had in common, which is half of the failures' rows.
+    assert_eq!(each(&mut |n| call(n, edit(n), Some(false))), Some(16 + 64));
+    assert_eq!(each(&mut |n| call(n, whole(n), Some(false))), Some(16 + 64 + 64));
+    assert_eq!(each(&mut |n| call(n, command(n), None)), Some(16 + 64 + 64 + OPEN_CALLS_MOST));
 }

@@ -224,3 +224,14 @@ fn the_rules_say_ok_after_an_interval_without_a_finding() {
         quiet(&mut watch);
     }
 }
+
+/// R0-32: a verdict answers for the findings before it, whoever judges next.
+#[test]
+fn a_finding_that_a_verdict_has_answered_does_not_keep_the_rules_from_saying_ok() {
+    let mut watch = Watch::new(limits(20, 1, 3));
+    let _ = watch.detected(&detection(1, true));
+    let _ = judge(&mut watch, Verdict::Correction, "no");
+    let due = turn(&mut watch, "t").unwrap();
+    watch.judged_by_rules(due.number);
+    assert!(!whispered(&watch.detected(&detection(1, true))).1);
+}

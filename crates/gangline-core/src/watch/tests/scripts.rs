@@ -3,7 +3,7 @@
 //! `TOOL ARGUMENTS => RESULT` calls a tool that takes two seconds (`TOOL[SECONDS]`); `=!>` is an error.
 //! `Edit FILE {OLD} {NEW}` and `Write FILE CONTENT` change files. `repeat N` … `done` puts the number of the
 //! pass in place of `{n}` (`{m}`: of the pass around). `+SECONDS` before a step lets time pass. A tick comes
-//! every half a minute. `> KIND NTH: ACT` and `> over KIND` are what came since the last such line.
+//! every half a minute. `quiet` says that nothing was found so far. `> KIND NTH: ACT` and `> over KIND` are what came since the last such line.
 
 use std::collections::HashMap;
 
@@ -89,6 +89,7 @@ impl Session {
             "look" => self.step(StepKind::LookedAtInbox),
             "ctx" => self.step(StepKind::Context { percent: rest.parse().unwrap() }),
             "idle" => {}
+            "quiet" => assert_eq!(self.found, Vec::<String>::new(), "{rest}"),
             "inbox" => self.inbox_waits = rest == "waits",
             "open" => {
                 let (id, call) = rest.split_once(' ').unwrap();
