@@ -63,8 +63,11 @@ fn what_is_remembered_is_bounded() {
     let edit = |n: u64| serde_json::json!({ "file_path": n.to_string(), "old_string": "a", "new_string": "b" });
     let whole = |n: u64| serde_json::json!({ "file_path": n.to_string(), "content": "a" });
     let each = |of: &mut dyn FnMut(u64) -> usize| (0..300).map(of).last();
-    assert_eq!(each(&mut |n| call(n, command(n), Some(false))), Some(32));
-    assert_eq!(each(&mut |n| call(n, command(n), Some(true))), Some(64));
+    // The same edit in many places of a file is one change.
+    assert_eq!(each(&mut |n| call(n, edit(1), Some(false))), Some(1));
+    let _ = call(0, edit(2), Some(false));
+    assert_eq!(each(&mut |n| call(n, command(n), Some(false))), Some(2 + 32));
+    assert_eq!(each(&mut |n| call(n, command(n), Some(true))), Some(2 + 64));
     // A success of the tool ends what its failed calls had in common, which is half of the failures' rows.
     assert_eq!(each(&mut |n| call(n, edit(n), Some(false))), Some(16 + 64));
     assert_eq!(each(&mut |n| call(n, whole(n), Some(false))), Some(16 + 64 + 64));

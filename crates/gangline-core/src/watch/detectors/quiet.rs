@@ -40,8 +40,6 @@ pub(super) struct Quiet {
 impl Quiet {
     pub(super) fn turn_started(&mut self, now: Now) {
         self.turn = Some(Turn { last_sign: now, last_look: now, waits: 0 });
-        // What waited is in the prompt; the next tick says whether there is more.
-        self.inbox_waits = false;
     }
 
     pub(super) fn turn_ended(&mut self) {

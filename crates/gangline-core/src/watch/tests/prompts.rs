@@ -154,3 +154,21 @@ fn a_turn_keeps_its_first_and_its_last_entries() {
     assert_eq!(shown, expected);
     assert!(prompt.as_str().contains("(20 steps are left out.)"), "{prompt}");
 }
+
+#[test]
+fn tasks_names_and_texts_are_cut() {
+    let mut watch = Watch::new(Limits::default());
+    let call = StepKind::Call {
+        id: "1".to_owned(),
+        tool: text(&"#".repeat(50_000)),
+        input: text(&"%".repeat(50_000)),
+        digest: 1,
+        edits: Vec::new(),
+    };
+    steps(&mut watch, [started(&"@".repeat(50_000)), call]);
+    let prompt = watch.prompt();
+    let count = |c: char| prompt.as_str().matches(c).count();
+    assert!((1_900..=TASK_MOST).contains(&count('@')), "{}", count('@'));
+    assert!((350..=ENTRY_MOST).contains(&count('%')), "{}", count('%'));
+    assert!((50..=80).contains(&count('#')), "{}", count('#'));
+}

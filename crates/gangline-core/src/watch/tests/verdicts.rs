@@ -26,6 +26,8 @@ fn verdict_words_elsewhere_do_not_count() {
     check("correction take care", Err(Unreadable::Missing));
     check("CORRECTIONS are not needed", Err(Unreadable::Missing));
     check("OKAY", Err(Unreadable::Missing));
+    check("OKay, I see", Err(Unreadable::Missing));
+    check("CORRECTIONs are not due", Err(Unreadable::Missing));
     check("> ESCALATION stop\n| CORRECTION x", Err(Unreadable::Missing));
     check("```\nESCALATION stop\n```\nOK", Ok((Verdict::Ok, "")));
     check("OK\nCORRECTION but wait", Err(Unreadable::Several));
