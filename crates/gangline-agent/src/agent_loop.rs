@@ -14,6 +14,7 @@ mod findings;
 mod generation;
 mod heard;
 mod orders;
+mod pausing;
 mod pulse;
 mod reports;
 mod restart;
@@ -129,6 +130,8 @@ pub(crate) struct AgentLoop {
     /// What is said between tools.
     talk: pulse::Talk,
     whispers: whispers::Whispers,
+    /// Why no new turn is begun, beside what the state machine knows.
+    pausing: pausing::Pausing,
 }
 
 /// The ports that never wait.
@@ -204,6 +207,7 @@ impl AgentLoop {
             pulse: Pulse::default(),
             talk: pulse::Talk::default(),
             whispers: whispers::Whispers::default(),
+            pausing: pausing::Pausing::default(),
         }
     }
 

@@ -8,6 +8,7 @@ use std::{sync::Arc, time::Duration};
 use gangline_api::event::Alert;
 use gangline_core::{
     hook::WebhookEvent,
+    pause::PauseReason,
     question::{OnTimeout, text},
     reminder::{self, repeat::Repeat},
     time::WallMicros,
@@ -19,7 +20,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tracing::{info, warn};
 
 use crate::{
-    bus::{Incoming, Word},
+    bus::Incoming,
     identity::{Identity, new_event},
     texts,
     tools::fired_text,
@@ -113,7 +114,9 @@ impl Alarms {
         info!(question = %row.number, action = %row.on_timeout, "a question has expired");
         let follows = match row.on_timeout {
             OnTimeout::None | OnTimeout::Deny => None,
-            OnTimeout::Pause => Some(Incoming::Operator(Word::Pause)),
+            OnTimeout::Pause => {
+                Some(Incoming::Pause { reason: PauseReason::Question, until: None })
+            }
             OnTimeout::Abort => row.turn.map(|turn| Incoming::EndTurn { turn }),
         };
         if let Some(follows) = follows {

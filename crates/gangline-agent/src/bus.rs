@@ -4,9 +4,13 @@ use gangline_core::{
     FindingNumber, MessageId, TurnId,
     agent::{ContextChange, Drain},
     approval::Decision,
+    finding::FindingKind,
+    pause::PauseReason,
+    redact::Redacted,
     whisper::{WhisperKind, WhisperSource},
 };
-use gangline_store::{ApprovalRow, MessageRow, NewFinding};
+use gangline_os::clock::UnixMicros;
+use gangline_store::{ApprovalRow, MessageRow, NewFinding, PauseRow};
 use tokio::sync::{mpsc, oneshot};
 
 #[cfg(test)]
@@ -56,6 +60,16 @@ pub(crate) enum Incoming {
     NoReply { turn: TurnId, message: Option<MessageId>, heard: Heard },
     /// An operator's word.
     Operator(Word),
+    /// What the store has of pauses when the daemon begins.
+    Pauses(Vec<PauseRow>),
+    /// No new turn is to begin for this reason. One that holds already gets another end.
+    Pause { reason: PauseReason, until: Option<UnixMicros> },
+    /// This reason holds no more.
+    #[allow(dead_code, reason = "budgets end so")]
+    Unpause(PauseReason),
+    /// The supervisor has given up: a person must decide (R0-28, R1-34).
+    #[allow(dead_code, reason = "the supervisor gives it")]
+    Escalate(Box<Escalation>),
     /// The fault between the agent and its chat network; `None` = none.
     Irc(Option<String>),
     /// The agent is in its rooms, and its backend takes prompts or is not to be started: those who
@@ -115,11 +129,26 @@ impl Ruled {
     }
 }
 
+/// What the supervisor gave up on.
+#[derive(Debug, Clone)]
+pub(crate) struct Escalation {
+    /// What is wrong.
+    pub(crate) kind: FindingKind,
+    /// What the agent is stuck on.
+    pub(crate) task: Redacted,
+    /// Why, in one sentence for people.
+    pub(crate) cause: String,
+    /// What was seen.
+    pub(crate) evidence: String,
+    /// How often it tried the same, if that was counted; 0 otherwise.
+    pub(crate) tried: u32,
+}
+
 /// What an operator may say to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// Start no new turn.
-    Pause,
+    /// Start no new turn, until somebody resumes the agent or until then.
+    Pause { until: Option<UnixMicros> },
     /// Go on; closes the breaker too.
     Resume,
     /// End the open turn.

@@ -8,10 +8,10 @@
 
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
-use gangline_core::{AgentName, Epoch, MessageId, TurnId};
-use gangline_os::{change_notice, paths::Paths};
+use gangline_core::{AgentName, Epoch, MessageId, TurnId, pause::PauseReason};
+use gangline_os::{change_notice, clock::UnixMicros, paths::Paths};
 use gangline_store::{
-    AgentUpdate, EndTurn, Entry, How, OpenApproval, Store, StoreError, WithdrawApproval,
+    AgentUpdate, EndTurn, Entry, How, NewPause, OpenApproval, Store, StoreError, WithdrawApproval,
 };
 use tokio::{
     sync::{Notify, watch},
@@ -56,9 +56,13 @@ pub(crate) enum Single {
     Approval(Box<OpenApproval>),
     /// An approval that the backend has withdrawn.
     Withdraw(Box<WithdrawApproval>),
-    /// Whether a human paused the agent: stored over restarts.
-    Paused(bool),
-    /// Reads whether the row says so, after what was written before.
+    /// A pause, stored over restarts.
+    Pause(Box<NewPause>),
+    /// A pause is over; with a time, only one that ends then.
+    Unpause { reason: PauseReason, until: Option<UnixMicros> },
+    /// A person resumed the agent.
+    Resume,
+    /// Reads what the store has of pauses, after what was written before.
     LookAtPause { words: u64 },
 }
 

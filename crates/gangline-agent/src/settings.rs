@@ -6,8 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use gangline_config::{AgentConfig, Hooks, ServerKey};
-use gangline_core::AgentName;
+use gangline_config::{AgentConfig, Hooks, OnEscalation, ServerKey};
+use gangline_core::{AgentName, pause::Schedule};
 use gangline_irc::client::Address;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
 use gangline_runtime::{McpServer, Runtime, registry::Found};
@@ -71,6 +71,10 @@ pub struct Settings {
     pub paths: Paths,
     /// Lines kept readable of each channel and correspondent (R1-27).
     pub buffer_size: usize,
+    /// When it sleeps.
+    pub sleep: Option<Schedule>,
+    /// What an escalation does to it.
+    pub on_escalation: OnEscalation,
     /// What one request may cost.
     pub causes: Causes,
     /// The time.

@@ -93,6 +93,8 @@ impl Known {
             nick,
             running: runs && !parked,
             paused: seen.paused,
+            pauses: note.pauses,
+            escalated: note.escalated.is_some(),
             circuit_open: parked,
             turn_count: note.turn_count,
             last_activation: note.last_activation,
@@ -109,6 +111,7 @@ impl Known {
                 .chain(around.changes.iter().map(change))
                 .chain(around.questions.iter().map(question))
                 .chain(login.map(|hint| WaitingFor::Login { hint }))
+                .chain(note.escalated.map(|why| WaitingFor::Guidance { why }))
                 .chain(note.parked.map(|why| WaitingFor::Resume { why }))
                 .chain(around.held.into_iter().map(release))
                 .chain(note.irc.map(|trouble| WaitingFor::Irc { trouble }))
@@ -145,6 +148,7 @@ impl Known {
             waiting: self.around.pending,
             rate_limited: note.rate_limited,
             paused: self.seen.paused,
+            pauses: &note.pauses,
             degraded: note.degraded,
         };
         match (&self.trouble, state) {

@@ -2,16 +2,18 @@
 
 pub(crate) mod approvals;
 pub mod changes;
+pub(crate) mod pauses;
 pub(crate) mod questions;
 
 use std::{path::Path, time::Duration};
 
-use gangline_api::status::RunningTool;
+use gangline_api::status::{RunningTool, StatusNote};
 use gangline_config::Permissions;
 use gangline_core::{
     AgentName, MessageId, QuestionNumber,
     agent::{PhaseName, View},
     outcome::{By, Outcome},
+    pause::{Held, PauseReason},
     shown::label,
 };
 use gangline_store::{Cancel, MessageRow};
@@ -48,7 +50,6 @@ pub(crate) const WRITES_NOTES: &str = "writes its notes before its context is sh
 pub(crate) const TOOL_CUT_OFF: &str = "(the turn ended before it came back)";
 pub(crate) const PARKED: &str = "my backend keeps failing, so I have stopped it. Your message is \
      stored and waits until my owner has fixed it and says `resume`";
-pub(crate) const PAUSED: &str = "new messages are stored and wait";
 pub(crate) const RESUMED: &str = "waiting messages are delivered again";
 
 pub(crate) const ENDED_BY_US: &str = "ended by the daemon";
@@ -305,7 +306,8 @@ pub(crate) fn turn_over(outcome: &Outcome) -> &'static str {
 }
 
 /// Returns why nothing new is begun, and what ends that; `None` if something may be begun.
-pub(crate) fn why_kept(view: &View, login: Option<&str>) -> Option<String> {
+pub(crate) fn why_kept(view: &View, note: &StatusNote) -> Option<String> {
+    let login = note.needs_login.as_deref();
     if view.degraded {
         return Some("my store cannot write now; I begin when it can again".to_owned());
     }
@@ -314,7 +316,9 @@ pub(crate) fn why_kept(view: &View, login: Option<&str>) -> Option<String> {
         return Some(format!("my backend is not logged in{hint}; I begin when it is"));
     }
     if view.paused {
-        return Some("I am paused until my owner says `resume`".to_owned());
+        let usual = Held { reason: PauseReason::Operator, until: None };
+        let held = view.pauses.first().copied().unwrap_or(usual);
+        return Some(pauses::why_held(held, &note.pauses));
     }
     if view.draining {
         return Some("my daemon is stopping; I begin after its next start".to_owned());

@@ -1,6 +1,6 @@
 //! One agent as `ps` and `ps --json` list it: its status, and what is known of its daemon.
 
-use gangline_core::{id::TurnId, name::AgentName};
+use gangline_core::{id::TurnId, name::AgentName, pause::PauseReason, word::Stored};
 use serde::{Deserialize, Serialize};
 
 use crate::status::{AgentStatus, Seen, State};
@@ -116,6 +116,7 @@ impl Standing {
             (Desired::Up, true, State::Compacting) => Self::Compacting,
             (Desired::Up, true, State::Ending) => Self::Interrupting,
             (Desired::Up, true, State::NeedsLogin) => Self::NeedsLogin,
+            (Desired::Up, true, State::Paused) if only_limited(status) => Self::RateLimited,
             (Desired::Up, true, State::Paused) => Self::Paused,
             (Desired::Up, true, State::Draining) => Self::Stopping,
             // Its backend is started once it may be fed.
@@ -128,6 +129,12 @@ impl Standing {
             (Desired::Up, true, State::Unknown) => Self::Unknown,
         }
     }
+}
+
+/// Returns whether it is paused for its provider's limit alone.
+fn only_limited(status: &AgentStatus) -> bool {
+    let limited = |reason: &Stored<PauseReason>| *reason == PauseReason::RateLimit;
+    !status.pauses.is_empty() && status.pauses.iter().all(|pause| limited(&pause.reason))
 }
 
 /// What an operator wants of a daemon.

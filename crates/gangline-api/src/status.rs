@@ -3,11 +3,15 @@
 //!
 //! Start at [`AgentStatus`]; the words are made of [`State`], the sentence of [`Situation`].
 
+mod cut;
+mod paused;
 mod situation;
 #[cfg(test)]
 mod tests;
 
-pub use situation::{DESCRIPTION_MAX, Situation, cut};
+pub use cut::cut;
+pub use paused::ShownPause;
+pub use situation::{DESCRIPTION_MAX, Situation};
 
 use std::collections::BTreeMap;
 
@@ -65,7 +69,7 @@ pub enum State {
 pub struct Seen {
     /// The phase; `None` = only a newer program knows it.
     pub phase: Option<AgentPhase>,
-    /// A human stopped new turns.
+    /// New turns are stopped, for whatever reason (R0-52).
     pub paused: bool,
     /// The daemon is about to end.
     pub draining: bool,
@@ -228,6 +232,10 @@ pub struct StatusNote {
     pub needs_login: Option<String>,
     /// See [`AgentStatus::rate_limited`].
     pub rate_limited: bool,
+    /// See [`AgentStatus::pauses`].
+    pub pauses: Vec<ShownPause>,
+    /// Why it was escalated; see [`AgentStatus::escalated`].
+    pub escalated: Option<String>,
     /// Why it is parked: how its backend ended the last time, or could not be started, in one line.
     pub parked: Option<String>,
     /// Whether the context is being shortened.
@@ -288,6 +296,11 @@ pub enum WaitingFor {
         /// How the backend ended the last time, or why it did not start, in one line.
         why: String,
     },
+    /// Guidance after an escalation: `resume` or `abort` (R1-35).
+    Guidance {
+        /// What it is stuck on, in one line.
+        why: String,
+    },
     /// An owner's word on messages that are held: what they follow from has used its turns.
     Release {
         /// The message at the root.
@@ -312,7 +325,7 @@ pub struct AgentStatus {
     /// Whether its backend runs or is started when needed; `false` when parked or its daemon is
     /// down.
     pub running: bool,
-    /// Whether it is paused.
+    /// Whether it begins no new turn, for whatever reason; see [`Self::pauses`].
     pub paused: bool,
     /// Whether repeated deaths stopped the restarts (R0-53).
     pub circuit_open: bool,
@@ -354,6 +367,13 @@ pub struct AgentStatus {
     /// itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rate_limited: bool,
+    /// Why it begins no new turn, and until when; empty = it is not paused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<ShownPause>,
+    /// Whether it was escalated and no person has said `resume` or `abort` since (R1-34). Under
+    /// `on_escalation: notify` it works on meanwhile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalated: bool,
     /// Whether the store cannot write: what comes is kept by nobody until it can.
     #[serde(default)]
     pub degraded: bool,

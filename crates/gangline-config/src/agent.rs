@@ -13,11 +13,12 @@ use super::{
     nearest::nearest,
     node::{Node, Value, bare_channel},
     reader::{Reader, Section},
-    schema,
+    schema, sleep,
     value::{is_variable, path, set, thinking, url, variable},
 };
 use gangline_core::{
     name::{AgentName, ChannelName},
+    pause::TimeOfDay,
     permission::Permissions,
 };
 
@@ -119,6 +120,14 @@ section! {
         pub mention_when_busy: MentionWhenBusy = MentionWhenBusy::Queue => reader.word(key, &node),
         /// How its backend is restarted after a crash.
         pub on_crash: OnCrash = OnCrash::Resume => reader.word(key, &node),
+        /// When it goes to sleep, instead of the file's `sleep_start`; with `sleep_end`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<String>")]
+        pub sleep_start: Option<TimeOfDay> = None => reader.parsed(key, &node).map(Some),
+        /// When it wakes up.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<String>")]
+        pub sleep_end: Option<TimeOfDay> = None => reader.parsed(key, &node).map(Some),
         /// Who makes the conversation fit the model's context (C13).
         pub compaction: Compaction = Compaction::Harness => compaction(reader, key, &node),
         /// How full the context may become under `compaction: harness` (R2-09). Up to 1: a part of the
@@ -211,7 +220,9 @@ pub(super) fn read(
     set(&mut agent.compact_watermark, reader.environment.compact_watermark);
     set(&mut agent.profile, reader.environment.profile);
     let said = section.place_of("agent");
+    let sleep = sleep::place(&section);
     fields(reader, &mut section, &mut agent);
+    sleep::check(reader, sleep, (agent.sleep_start, agent.sleep_end));
     pass_through(reader, section, &mut agent);
     if let (Some(place), Some(named)) = (said, &agent.agent)
         && let Some((message, help)) = backend::unknown(reader, named, Some(&agent.directory))

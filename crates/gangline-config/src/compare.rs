@@ -19,13 +19,14 @@ impl Config {
     #[must_use]
     pub fn marks(&self) -> BTreeMap<AgentName, String> {
         let shared = format!(
-            "{:?} {:?} {:?} {} {} {:?}",
+            "{:?} {:?} {:?} {} {} {:?} {:?}",
             self.network,
             self.mcp,
             self.hooks,
             self.buffer_size,
             self.turns_per_cause,
-            self.supervisor
+            self.supervisor,
+            (self.sleep_start, self.sleep_end)
         );
         let mark = |agent: &super::AgentConfig| {
             let mut hasher = DefaultHasher::new();

@@ -21,8 +21,8 @@ pub use self::{
     supervisor::{CLAUDE_MODEL, Supervisor, Watcher},
     thinking::Thinking,
     words::{
-        Compaction, Guests, MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy,
-        ReplyMode, RestartNote, Role, ServerKey,
+        Compaction, Guests, MentionWhenBusy, OnCrash, OnEscalation, Process, Profile, Progress,
+        PromptBy, ReplyMode, RestartNote, Role, ServerKey,
     },
 };
 
@@ -44,6 +44,7 @@ mod reader;
 mod schema;
 mod sections;
 mod server;
+mod sleep;
 mod supervisor;
 mod thinking;
 mod value;

@@ -11,12 +11,13 @@ use super::{
     limits::{self, TURNS_PER_CAUSE_MAX},
     node::{Node, load},
     reader::Reader,
-    schema, supervisor,
+    schema, sleep, supervisor,
     value::{self, is_blank, loopback, path, url},
 };
 use gangline_core::{
     hook::WebhookEvent,
     name::{AgentName, ChannelName},
+    pause::{Schedule, TimeOfDay},
 };
 
 section! {
@@ -38,6 +39,16 @@ section! {
         /// The seconds that an agent may take to come up after a change that a manager asked for, 1 to
         /// 3600; then the change is undone (R2-37).
         pub apply_timeout_seconds: u32 = 60 => reader.integer(key, &node, 1..=3600),
+        /// When every agent goes to sleep, in this machine's time, as `"23:00"`: it begins no new turn until
+        /// `sleep_end`, and keeps what comes. Over midnight if the end is the earlier one; absent = never
+        /// (R0-52).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<String>")]
+        pub sleep_start: Option<TimeOfDay> = None => reader.parsed(key, &node).map(Some),
+        /// When they wake up.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<String>")]
+        pub sleep_end: Option<TimeOfDay> = None => reader.parsed(key, &node).map(Some),
         /// How the IRC network is had.
         pub network: Network = Network::default() => network(reader, key, node),
         /// The HTTP interface.
@@ -60,12 +71,18 @@ section! {
         pub warnings: Vec<Warning> = Vec::new(),
     }
     ignored: [
-        "telemetry", "presence", "attention", "poll_interval", "sleep_start", "sleep_end",
-        "system_bots", "links", "webhook_port", "data_dir",
+        "telemetry", "presence", "attention", "poll_interval", "system_bots", "links", "webhook_port", "data_dir",
     ]
 }
 
 impl Config {
+    /// Returns when an agent of this file sleeps: by its own hours, else by the file's (R0-52).
+    #[must_use]
+    pub fn sleep_of(&self, agent: &AgentConfig) -> Option<Schedule> {
+        let own = sleep::hours((agent.sleep_start, agent.sleep_end));
+        own.or_else(|| sleep::hours((self.sleep_start, self.sleep_end)))
+    }
+
     /// Returns the agent of that name.
     #[must_use]
     pub fn agent(&self, nick: &AgentName) -> Option<&AgentConfig> {
@@ -193,7 +210,9 @@ pub(super) fn empty() -> Problem {
 pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
     let mut top = reader.section("the file", root)?;
     let mut config = Config::default();
+    let place = sleep::place(&top);
     config.take(reader, &mut top);
+    sleep::check(reader, place, (config.sleep_start, config.sleep_end));
     reader.turns_per_cause = config.turns_per_cause;
     let at = top.place;
     match top.take("agents").map(|node| reader.list("agents", node)) {

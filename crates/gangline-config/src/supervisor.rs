@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Backend, agent, backend,
+    Backend, OnEscalation, agent, backend,
     declared::{self, section},
     node::{Node, Value},
     reader::Reader,
@@ -80,6 +80,8 @@ section! {
         pub eval_interval: u32 = 5 => reader.integer(key, &node, 1..=1000),
         /// The number of failed corrections in a row that become an escalation, 1 to 100.
         pub escalation_threshold: u32 = 3 => reader.integer(key, &node, 1..=100),
+        /// What an escalation does to the agent (C1).
+        pub on_escalation: OnEscalation = OnEscalation::Hold => reader.word(key, &node),
         /// Text that replaces the supervisor's prompt (R1-36).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub prompt: Option<String> = None => reader.text(key, &node).map(Some),

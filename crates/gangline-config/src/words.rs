@@ -85,6 +85,19 @@ words! {
 }
 
 words! {
+    /// What an escalation does to the agent (C1).
+    #[derive(Default, JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    OnEscalation, "escalation rule" {
+        /// It begins no new turn until a person says `resume` or `abort`; the open turn continues.
+        #[default]
+        Hold = "hold",
+        /// People are told; the agent works on.
+        Notify = "notify",
+    }
+}
+
+words! {
     /// What an agent is for (R2-35 … R2-39).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]

@@ -12,6 +12,7 @@ use crate::{
     id::{MessageId, TurnId},
     message::MessageState,
     outcome::{EndedBy, Outcome},
+    pause::Pauses,
     time::Now,
 };
 
@@ -19,7 +20,8 @@ pub use abilities::{Abilities, ChosenModel, ContextChange, ModelChange};
 pub use care::{ColdReset, WATERMARK_TOKENS, Watermark};
 pub use effect::{Deadline, Effect, Notice, StartWith};
 pub use input::{
-    ApprovalRequestId, Drain, Finish, Generation, Input, Needs, Operator, Queued, RuntimeInput,
+    ApprovalRequestId, Drain, Finish, Generation, Input, Limit, Needs, Operator, Queued,
+    RuntimeInput,
 };
 pub use options::{AgentOptions, OnCrash, StartMode, WhenBusy};
 pub use view::{AgentPhase, PhaseName, View};
@@ -47,7 +49,7 @@ mod view;
 pub struct Agent {
     options: AgentOptions,
     phase: Phase,
-    paused: bool,
+    pauses: Pauses,
     degraded: bool,
     /// The backend said that it has no login.
     needs_login: bool,
@@ -110,7 +112,7 @@ impl Agent {
         Self {
             options,
             phase: Phase::Down,
-            paused: false,
+            pauses: Pauses::default(),
             degraded: false,
             needs_login: false,
             draining: Draining::No,
@@ -177,6 +179,8 @@ impl Agent {
                 }
             }
             Input::Operator(word) => self.operator(now, word, &mut out),
+            Input::Pause { reason, until } => self.pause(now, reason, until, &mut out),
+            Input::Unpause { reason } => self.unpause(reason, &mut out),
             Input::Change(change) => self.change_context(change),
             Input::ModelChosen(model) => self.model_chosen(model),
             Input::Drain(drain) => self.drain(now, drain, &mut out),
@@ -192,6 +196,11 @@ impl Agent {
     /// anything.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Now> {
+        let pause = self.pauses.next_deadline().filter(|_| self.draining != Draining::Done);
+        [self.phase_deadline(), pause].into_iter().flatten().min()
+    }
+
+    fn phase_deadline(&self) -> Option<Now> {
         match &self.phase {
             Phase::Starting { deadline, .. } => Some(*deadline),
             Phase::Turn(turn) => turn.deadline(),
@@ -232,7 +241,7 @@ impl Agent {
     }
 
     fn may_feed(&self) -> bool {
-        !self.paused && !self.degraded && !self.needs_login && self.draining == Draining::No
+        !self.pauses.hold() && !self.degraded && !self.needs_login && self.draining == Draining::No
     }
 
     fn may_start(&self) -> bool {
@@ -343,6 +352,7 @@ impl Agent {
 
     /// Goes on as far as it can without another input.
     fn advance(&mut self, now: Now, out: &mut Vec<Effect>) {
+        self.pauses_over(now, out);
         if self.draining == Draining::Yes && !matches!(self.phase, Phase::Turn(_)) {
             self.finish_drain(out);
             return;

@@ -1,6 +1,18 @@
-//! Why an agent starts no new turn: the reasons of a pause.
+//! Why an agent starts no new turn: the reasons of a pause, and how long each holds. Pure. Start at
+//! [`Pauses`].
 
-use crate::words;
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{
+    time::{Now, WallMicros},
+    words,
+};
+
+pub use schedule::{Asleep, Schedule, ScheduleError, TimeOfDay};
+pub use when::{PauseWhenError, pause_ends, pause_for, pause_until};
+
+mod schedule;
+mod when;
 
 words! {
     /// Why an agent is paused. Several may hold at once; it goes on when none does.
@@ -21,3 +33,97 @@ words! {
         Fleet = "fleet",
     }
 }
+
+impl PauseReason {
+    /// Returns whether an operator's `resume` ends it. A spent budget and the installation's limit are
+    /// raised instead: the agent would stop again at once.
+    #[must_use]
+    pub fn ends_with_resume(self) -> bool {
+        match self {
+            Self::Operator
+            | Self::Question
+            | Self::Escalation
+            | Self::Schedule
+            | Self::RateLimit => true,
+            Self::Budget | Self::Fleet => false,
+        }
+    }
+}
+
+/// When a pause ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Until {
+    /// The moment, for people and for the store.
+    pub at: WallMicros,
+    /// How long that is from now. The wall clock may be set: the shell says it again then.
+    pub wait: Duration,
+}
+
+impl Until {
+    /// Returns the pause's end as seen from this moment; one that is over waits for nothing.
+    #[must_use]
+    pub fn from(at: WallMicros, now: WallMicros) -> Self {
+        let wait = u64::try_from(at.0.saturating_sub(now.0)).unwrap_or(0);
+        Self { at, wait: Duration::from_micros(wait) }
+    }
+}
+
+/// One reason that holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Held {
+    /// Why.
+    pub reason: PauseReason,
+    /// When it ends by itself; `None` = only a person or its cause ends it.
+    pub until: Option<WallMicros>,
+}
+
+/// The reasons that hold now.
+#[derive(Debug, Clone, Default)]
+pub struct Pauses {
+    held: BTreeMap<PauseReason, Option<(WallMicros, Now)>>,
+}
+
+impl Pauses {
+    /// Returns whether any reason holds.
+    #[must_use]
+    pub fn hold(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Begins a pause, or gives it another end. Returns whether this reason did not hold before.
+    pub fn begin(&mut self, now: Now, reason: PauseReason, until: Option<Until>) -> bool {
+        let ends = until.map(|until| (until.at, now.plus(until.wait)));
+        self.held.insert(reason, ends).is_none()
+    }
+
+    /// Ends a pause. Returns whether it held.
+    pub fn end(&mut self, reason: PauseReason) -> bool {
+        self.held.remove(&reason).is_some()
+    }
+
+    /// Ends those whose time is over, and returns them.
+    pub fn expire(&mut self, now: Now) -> Vec<Held> {
+        let over = |ends: &Option<(WallMicros, Now)>| ends.is_some_and(|(_, end)| end <= now);
+        let ended = self.held.extract_if(.., |_, ends| over(ends));
+        ended.map(|(reason, ends)| Held { reason, until: ends.map(|(at, _)| at) }).collect()
+    }
+
+    /// Returns when the next one ends by itself.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Now> {
+        self.held.values().filter_map(|ends| ends.map(|(_, end)| end)).min()
+    }
+
+    /// Returns the reasons in their order, with their ends.
+    #[must_use]
+    pub fn shown(&self) -> Vec<Held> {
+        let one = |(reason, ends): (&PauseReason, &Option<(WallMicros, Now)>)| Held {
+            reason: *reason,
+            until: ends.map(|(at, _)| at),
+        };
+        self.held.iter().map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

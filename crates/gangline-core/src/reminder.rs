@@ -246,7 +246,7 @@ pub(crate) fn units(time: Duration) -> String {
 }
 
 /// Returns a text as it is quoted in an error: safe to show, and not long.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = text.floor_char_boundary(QUOTED_MAX);
     let dots = if cut < text.len() { "…" } else { "" };

@@ -23,6 +23,7 @@ pub(crate) mod messages;
 mod numbers;
 pub(crate) mod orders;
 pub(crate) mod outbox;
+pub(crate) mod pauses;
 pub(crate) mod places;
 pub(crate) mod question_places;
 pub(crate) mod questions;

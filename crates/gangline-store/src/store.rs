@@ -10,6 +10,7 @@ mod letters;
 mod messages;
 mod orders;
 mod outbox;
+mod pauses;
 mod questions;
 mod reminders;
 mod restarts;

@@ -11,6 +11,7 @@ mod letters;
 mod messages;
 mod orders;
 mod outbox;
+mod pauses;
 mod questions;
 mod reminders;
 mod rules;
@@ -40,6 +41,7 @@ pub use letters::{LetterFilter, LetterRow, LetterState, NewLetter};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage, TakenIn};
 pub use orders::{Desired, Order, Restart, RestartWhen};
 pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt, SentAs};
+pub use pauses::{Holds, NewPause, PauseRow};
 pub use questions::{
     AskedBy, Got, NewAnswer, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter,
     QuestionPlace, QuestionPlaced, QuestionRow, Waited,

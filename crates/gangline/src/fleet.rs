@@ -230,7 +230,7 @@ impl Member {
 
     /// Returns whether `resume` changes anything for it: it is paused or parked, or waits for a login.
     pub(crate) fn is_held(&self) -> bool {
-        self.row.as_ref().is_some_and(|row| row.paused || row.is_parked())
+        self.row.as_ref().is_some_and(|row| !row.pauses.is_empty() || row.is_parked())
             || self.note().needs_login.is_some()
     }
 

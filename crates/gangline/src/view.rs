@@ -7,16 +7,19 @@ use gangline_agent::{
 use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
     event::TakeRecord,
-    status::{AgentStatus, Seen, StatusNote, Task},
+    status::{AgentStatus, Seen, ShownPause, StatusNote, Task},
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
 use gangline_core::{
     AgentName, Epoch, MessageId, TurnId, agent::AgentPhase, answer::How, word::Stored,
 };
-use gangline_os::{clock::rfc3339, lock::Holder};
+use gangline_os::{
+    clock::{self, rfc3339},
+    lock::Holder,
+};
 use gangline_store as store;
 use gangline_store::{
-    AgentRow, ApprovalRow, CauseRow, ChangeRow, ChangeState, MessageRow, OutboxRow,
+    AgentRow, ApprovalRow, CauseRow, ChangeRow, ChangeState, MessageRow, OutboxRow, PauseRow,
 };
 
 #[cfg(test)]
@@ -50,7 +53,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
     let note = holding(note(row).unwrap_or_default(), facts, &phase);
     let seen = Seen {
         phase: phase.known(),
-        paused: row.is_some_and(|row| row.paused),
+        paused: !note.pauses.is_empty(),
         needs_login: note.needs_login.is_some(),
         compacting: note.compacting,
         ..Seen::default()
@@ -76,6 +79,13 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
 /// not, and a breaker stays open, whoever is gone.
 fn holding(note: StatusNote, facts: &Facts, phase: &Stored<AgentPhase>) -> StatusNote {
     let parked = note.parked.clone().filter(|_| *phase == AgentPhase::Parked);
+    let row = facts.row.as_ref();
+    let now = clock::system().now();
+    let pauses = row.map_or_else(Vec::new, |row| row.holding(now).map(pause).collect());
+    let escalated = row
+        .and_then(AgentRow::escalated)
+        .map(|row| row.note.as_ref().map_or_else(String::new, ToString::to_string));
+    let note = StatusNote { pauses, escalated, ..note };
     match facts.holder {
         Some(_) => StatusNote { parked, ..note },
         None => StatusNote {
@@ -103,6 +113,15 @@ pub(crate) fn asked(status: AgentStatus, daemon: Option<AgentStatus>) -> AgentSt
             ..status
         },
         Some(_) | None => status,
+    }
+}
+
+/// Returns a pause as the wire has it.
+fn pause(row: &PauseRow) -> ShownPause {
+    ShownPause {
+        reason: row.reason.into(),
+        until: row.until.map(rfc3339),
+        note: row.note.as_ref().map(ToString::to_string),
     }
 }
 

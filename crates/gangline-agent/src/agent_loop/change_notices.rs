@@ -73,6 +73,7 @@ impl AgentLoop {
             Err(error) => warn!(%error, "the change notice's socket is gone"),
         }
         self.look_at_orders();
+        self.look_at_the_clock();
         self.look();
     }
 

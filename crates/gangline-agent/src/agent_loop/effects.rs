@@ -97,6 +97,8 @@ impl AgentLoop {
                 self.rows.clear();
                 self.looks.want();
             }
+            Effect::PauseBegun { held } => self.keep_pause(held),
+            Effect::PauseOver { held } => self.pause_over(held),
             Effect::Notice(notice) => self.core_notice(&notice),
             Effect::Drained => self.ports.drained.cancel(),
         }
@@ -216,7 +218,9 @@ impl AgentLoop {
 
     fn core_notice(&mut self, notice: &Notice) {
         match notice {
-            Notice::Paused => self.record_notice(None, "paused", texts::PAUSED.to_owned()),
+            Notice::Paused(reason) => {
+                self.record_notice(None, "paused", texts::pauses::paused(*reason));
+            }
             Notice::Resumed | Notice::Unparked => {
                 self.reports.parked.clear();
                 self.record_notice(None, "resumed", texts::RESUMED.to_owned());

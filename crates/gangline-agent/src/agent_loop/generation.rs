@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gangline_core::{
     TurnId,
-    agent::{Finish, Input, RuntimeInput},
+    agent::{Finish, Input, Limit, RuntimeInput},
     model::context_window,
     time::WallMicros,
     usage::Spender,
@@ -62,7 +62,8 @@ impl AgentLoop {
             TurnResult::RateLimited { retry_after } => {
                 let wait = Duration::from_secs(retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S));
                 let until = self.me.clock.now().plus(wait);
-                Finish::RateLimited { until: WallMicros(until.0), wait }
+                let limit = Limit::Throttle;
+                Finish::RateLimited { until: WallMicros(until.0), wait, limit }
             }
         }
     }

@@ -35,6 +35,10 @@ impl AgentLoop {
                 log_heard(heard);
             }
             Incoming::Operator(word) => self.operator(word),
+            Incoming::Pauses(rows) => self.begin_paused(rows),
+            Incoming::Pause { reason, until } => self.pause(reason, until),
+            Incoming::Unpause(reason) => self.unpause(reason),
+            Incoming::Escalate(escalation) => self.escalate(&escalation),
             Incoming::Irc(trouble) => {
                 self.shown.irc = trouble;
                 self.show();
@@ -135,7 +139,7 @@ impl AgentLoop {
             Reply::Opened { number, turn, request, decided } => {
                 self.opened(number, (turn, request), decided);
             }
-            Reply::PausedRow { paused, words } => self.paused_row(paused, words),
+            Reply::PausedRow { pauses, words } => self.paused_row(&pauses, words),
             Reply::Rescan => self.looks.want(),
             Reply::Degraded(why) => {
                 warn!(why, "degraded: no new turns");

@@ -5,10 +5,11 @@ use gangline_core::{
     agent::{Input, Operator, PhaseName},
     model::ModelName,
     outcome::By,
+    pause::PauseReason,
 };
 
 use super::AgentLoop;
-use crate::{bus::Word, journal::Single};
+use crate::bus::Word;
 
 impl AgentLoop {
     /// A waiting message was cancelled. If it is being taken at the same time, it comes back as
@@ -19,16 +20,6 @@ impl AgentLoop {
             self.rows.remove(&message);
         }
         self.think(Input::Cancelled { message });
-    }
-
-    /// Obeys what another process wrote into the row. What was read before a word of ours was
-    /// written is older than that word.
-    pub(super) fn paused_row(&mut self, paused: bool, words: u64) {
-        if words != self.words || paused == self.core.view().paused {
-            return;
-        }
-        let word = if paused { Operator::Pause } else { Operator::Resume };
-        self.think(Input::Operator(word));
     }
 
     /// Ends this turn and no other. Of an ended cause each look at the store asks again until the turn
@@ -59,17 +50,14 @@ impl AgentLoop {
     }
 
     pub(super) fn operator(&mut self, word: Word) {
-        self.words += 1;
         match word {
-            Word::Pause => {
-                self.journal.push(Single::Paused(true));
-                self.think(Input::Operator(Operator::Pause));
+            Word::Pause { until } => self.pause(PauseReason::Operator, until),
+            Word::Resume => self.resume(),
+            // What it is stuck on ends; then it is fed again (R1-35).
+            Word::Abort => {
+                self.think(Input::Operator(Operator::Interrupt(By::Operator)));
+                self.guided();
             }
-            Word::Resume => {
-                self.journal.push(Single::Paused(false));
-                self.think(Input::Operator(Operator::Resume));
-            }
-            Word::Abort => self.think(Input::Operator(Operator::Interrupt(By::Operator))),
         }
     }
 }

@@ -8,6 +8,7 @@ use gangline_config::Permissions;
 use gangline_core::{
     TurnId,
     agent::{AgentPhase, PhaseName, View},
+    pause::Held,
     pulse::Waits,
 };
 use gangline_os::clock::rfc3339;
@@ -28,7 +29,8 @@ pub(super) struct Shown {
     pub(super) turns: u64,
     phase: Option<AgentPhase>,
     turn: Option<TurnId>,
-    paused: bool,
+    paused: Vec<Held>,
+    escalated: bool,
     /// What somebody has to do so that the backend has a login.
     pub(super) login_hint: Option<String>,
     /// Our own id of the session, as `GT_SESSION_ID` has it.
@@ -119,8 +121,11 @@ impl AgentLoop {
             model: self.shown.model(),
             unasked: self.shown.unasked.clone(),
         };
-        let same = !turned && self.shown.paused == view.paused && self.shown.told == trouble;
-        self.shown.paused = view.paused;
+        let escalated = self.pausing.is_escalated();
+        let paused = self.shown.paused == view.pauses && self.shown.escalated == escalated;
+        let same = !turned && paused && self.shown.told == trouble;
+        self.shown.paused.clone_from(&view.pauses);
+        self.shown.escalated = escalated;
         self.ports.view.send_replace(view.clone());
         let note = self.note(&view);
         if !same {
@@ -210,6 +215,8 @@ impl AgentLoop {
             degraded: view.degraded,
             needs_login: self.shown.login_hint.clone(),
             rate_limited: view.rate_limited,
+            pauses: self.pausing.shown(&view.pauses),
+            escalated: self.pausing.escalated(),
             parked: self.shown.death.clone().filter(|_| parked),
             compacting: self.shown.compacting,
             context_tokens: self.shown.context.0,

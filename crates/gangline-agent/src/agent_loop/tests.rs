@@ -30,6 +30,7 @@ use crate::{
     },
 };
 
+mod pausing;
 mod turns;
 
 const GENERATION: Generation = Generation(1);

@@ -88,9 +88,7 @@ impl Chat {
             | PhaseName::Taking
             | PhaseName::Prompting
             | PhaseName::Working
-            | PhaseName::Interrupting => {
-                texts::why_kept(view, showing.note.needs_login.as_deref())?
-            }
+            | PhaseName::Interrupting => texts::why_kept(view, &showing.note)?,
         };
         Some(format!("{message} is stored and waits: {why}"))
     }

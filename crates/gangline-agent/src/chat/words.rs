@@ -269,7 +269,7 @@ impl Chat {
             true => "I am paused already; say `resume` to continue",
             false => "paused: I store new messages and begin no turn until `resume`",
         };
-        self.order(line, Word::Pause, text).await;
+        self.order(line, Word::Pause { until: None }, text).await;
     }
 
     /// Also what is parked, or waits for a login, tries again.

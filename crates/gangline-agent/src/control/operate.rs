@@ -80,7 +80,7 @@ impl Requests {
     pub(super) async fn pause(&self) -> Result<Reply, String> {
         let kept = self.speaker.store.pause(&self.me.agent).await;
         kept.map_err(|error| texts::whole(&error))?;
-        self.notify(Incoming::Operator(Word::Pause))?;
+        self.notify(Incoming::Operator(Word::Pause { until: None }))?;
         Reply::nothing()
     }
 

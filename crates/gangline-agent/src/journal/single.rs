@@ -7,7 +7,9 @@ use gangline_core::{
     outcome::OutcomeWord,
 };
 use gangline_os::change_notice;
-use gangline_store::{EndTurn, Entry, How, OpenApproval, Settle, StoreError, Take, Taken};
+use gangline_store::{
+    EndTurn, Entry, How, OpenApproval, PauseRow, Settle, StoreError, Take, Taken,
+};
 use tracing::warn;
 
 use super::{JournalDeps, Record, Single, Wrote};
@@ -26,8 +28,8 @@ pub(crate) enum Reply {
     JoinFailed { turn: TurnId, messages: Vec<MessageId> },
     /// An approval has its number, and perhaps already its decision, with who decided.
     Opened { number: ApprovalNumber, turn: TurnId, request: String, decided: Option<Ruled> },
-    /// The row's `paused` flag, read after `words` operator commands had been written.
-    PausedRow { paused: bool, words: u64 },
+    /// The stored pauses, read after `words` orders about them had been written.
+    PausedRow { pauses: Vec<PauseRow>, words: u64 },
     /// Messages may wait that did not before.
     Rescan,
     /// The store cannot write.
@@ -55,13 +57,14 @@ pub(super) async fn write(deps: Arc<JournalDeps>, single: Box<Single>) -> Result
             deps.outbox.notify_one();
             wrote
         }
-        Single::Paused(paused) => {
-            let written = match paused {
-                true => deps.store.pause(&deps.agent).await,
-                false => deps.store.resume(&deps.agent).await,
-            };
-            done(written, Single::Paused(paused))
+        Single::Pause(pause) => {
+            done(deps.store.begin_pause((*pause).clone()).await, Single::Pause(pause))
         }
+        Single::Unpause { reason, until } => {
+            let written = deps.store.end_pause(&deps.agent, reason, until).await;
+            done(written, Single::Unpause { reason, until })
+        }
+        Single::Resume => done(deps.store.resume(&deps.agent).await, Single::Resume),
         Single::LookAtPause { words } => Ok(look_at_pause(&deps, words).await),
     }
 }
@@ -194,7 +197,7 @@ async fn ruled(deps: &JournalDeps, number: ApprovalNumber, decision: Decision) -
 
 async fn look_at_pause(deps: &JournalDeps, words: u64) -> Wrote {
     let replies = match deps.store.agent(&deps.agent).await {
-        Ok(Some(row)) => vec![Reply::PausedRow { paused: row.paused, words }],
+        Ok(Some(row)) => vec![Reply::PausedRow { pauses: row.pauses, words }],
         Ok(None) => Vec::new(),
         Err(error) => {
             warn!(%error, "cannot read whether the agent is paused");

@@ -34,7 +34,7 @@ use self::{
 use super::{closed, logged, read, tasks::Tasks};
 use crate::{
     agent_loop::{AgentLoop, LoopEnd, Ports, StartTold},
-    bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
+    bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE},
     calls::{CALLS_QUEUE, Call as HeldCall},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     checkpoint::{CheckpointDeps, Reading},
@@ -247,6 +247,7 @@ impl Parts {
         let loop_task = AgentLoop::new(read::identity(settings, started.epoch), core, ports)
             .bare(can.bare)
             .talks(settings.agent.progress == Progress::Talk)
+            .rests(settings.sleep, settings.on_escalation)
             .pins(settings.agent.pinned.clone())
             .after(
                 (
@@ -283,9 +284,7 @@ impl Parts {
             intake: intake.clone(),
         };
         spawn_outer(&mut tasks, settings, &shared, outer);
-        if started.paused {
-            let _ = agent_loop.try_send(Incoming::Operator(Word::Pause));
-        }
+        let _ = agent_loop.try_send(Incoming::Pauses(started.pauses.clone()));
         let asked_to_end = CancellationToken::new();
         let requests =
             |proof| Arc::new(requests(settings, &shared, (can, asked_to_end.clone()), proof));

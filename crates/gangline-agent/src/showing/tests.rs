@@ -11,6 +11,7 @@ fn view(phase: PhaseName) -> View {
         approvals: 0,
         waiting: 0,
         paused: false,
+        pauses: Vec::new(),
         draining: false,
         rate_limited: false,
         degraded: false,

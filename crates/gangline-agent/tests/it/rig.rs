@@ -258,6 +258,8 @@ impl Rig {
             },
             paths: self.paths.clone(),
             buffer_size: config.buffer_size,
+            sleep: config.sleep_of(&agent),
+            on_escalation: config.supervisor.on_escalation,
             causes: Causes {
                 limit: config.turns_per_cause.into(),
                 released: config.turns_per_cause.into(),

@@ -23,6 +23,8 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         waiting_for: Vec::new(),
         needs_login: false,
         rate_limited: false,
+        pauses: Vec::new(),
+        escalated: false,
         degraded: false,
         compacting: false,
         context_tokens: None,

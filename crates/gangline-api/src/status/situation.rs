@@ -1,12 +1,9 @@
 //! One sentence for people that says what an agent does, the same on every surface. Start at
 //! [`Situation::describe`].
 
-use gangline_core::{
-    id::{ApprovalNumber, QuestionNumber},
-    shown,
-};
+use gangline_core::id::{ApprovalNumber, QuestionNumber};
 
-use super::{RunningTool, State, Task};
+use super::{RunningTool, ShownPause, State, Task, cut::cut};
 
 /// The longest description, in characters.
 pub const DESCRIPTION_MAX: usize = 200;
@@ -40,8 +37,10 @@ pub struct Situation<'a> {
     pub waiting: u64,
     /// Whether the model refuses requests for now.
     pub rate_limited: bool,
-    /// Whether a human stopped new turns.
+    /// Whether new turns are stopped.
     pub paused: bool,
+    /// Why they are, as far as that is known.
+    pub pauses: &'a [ShownPause],
     /// Whether the store cannot write.
     pub degraded: bool,
 }
@@ -80,7 +79,11 @@ impl Situation<'_> {
             State::Ending => "ends a turn".to_owned(),
             State::Unknown => "in a phase that this version does not know".to_owned(),
             State::Compacting => "shortens its context".to_owned(),
-            State::Paused => "paused".to_owned(),
+            State::Paused if self.pauses.is_empty() => "paused".to_owned(),
+            State::Paused => {
+                let whys: Vec<String> = self.pauses.iter().map(ShownPause::describe).collect();
+                whys.join("; ")
+            }
             State::Idle if self.rate_limited && self.waiting > 0 => {
                 "waits because of the model's rate limit; it will try again".to_owned()
             }
@@ -145,16 +148,4 @@ fn ran(tool: &RunningTool) -> String {
         text.push_str(&format!(" since {time}Z"));
     }
     text
-}
-
-/// Returns the first line of a text, with what shows nothing written out, cut at so many characters.
-#[must_use]
-pub fn cut(text: &str, max: usize) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let clean = shown::label(&line.replace('\t', " "));
-    if clean.chars().count() <= max {
-        return clean;
-    }
-    let kept: String = clean.chars().take(max.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
 }

@@ -1,7 +1,10 @@
-use super::{Activity, DESCRIPTION_MAX, RunningTool, Seen, Situation, State, Task, cut};
+use super::{
+    Activity, DESCRIPTION_MAX, RunningTool, Seen, ShownPause, Situation, State, Task, cut,
+};
 use gangline_core::{
     agent::AgentPhase,
     id::{ApprovalNumber, MessageId, QuestionNumber},
+    pause::PauseReason,
 };
 
 /// C28, R0-52, R2-40, R4-20: each surface's word for each state.
@@ -82,9 +85,46 @@ fn situation(state: State) -> Situation<'static> {
         parked: None,
         waiting: 0,
         paused: false,
+        pauses: &[],
         rate_limited: false,
         degraded: false,
     }
+}
+
+/// R0-52: every reason of a pause is told, with its end.
+#[test]
+fn a_pause_says_why_and_until_when() {
+    let pause = |reason: PauseReason, until: Option<&str>, note: Option<&str>| ShownPause {
+        reason: reason.into(),
+        until: until.map(str::to_owned),
+        note: note.map(str::to_owned),
+    };
+    let nine = Some("2026-11-26T09:00:00.000Z");
+    for (pause, told) in [
+        (pause(PauseReason::Operator, None, None), "paused"),
+        (pause(PauseReason::Operator, nine, None), "paused until 2026-11-26 09:00Z"),
+        (pause(PauseReason::Question, None, None), "paused: nobody answered its question"),
+        (
+            pause(PauseReason::Escalation, None, Some("the same call 4 times")),
+            "held until `resume` or `abort`: it was escalated: the same call 4 times",
+        ),
+        (pause(PauseReason::Schedule, nine, None), "sleeps until 2026-11-26 09:00Z"),
+        (pause(PauseReason::Budget, None, None), "held: its budget is spent"),
+        (
+            pause(PauseReason::RateLimit, nine, None),
+            "waits until 2026-11-26 09:00Z for its provider's quota",
+        ),
+        (
+            pause(PauseReason::Fleet, None, None),
+            "held: the limit of the whole installation is reached",
+        ),
+    ] {
+        let paused = Situation { paused: true, pauses: &[pause], ..situation(State::Paused) };
+        assert_eq!(paused.describe(), told);
+    }
+    let two = [pause(PauseReason::Operator, None, None), pause(PauseReason::Schedule, nine, None)];
+    let paused = Situation { paused: true, pauses: &two, ..situation(State::Paused) };
+    assert_eq!(paused.describe(), "paused; sleeps until 2026-11-26 09:00Z");
 }
 
 #[test]
@@ -174,6 +214,7 @@ fn a_description_is_one_short_line_whatever_it_quotes() {
             waiting: u64::MAX,
             rate_limited: true,
             paused: true,
+            pauses: &[],
             degraded: true,
             state: *state,
         };

@@ -257,6 +257,8 @@ fn status_has_its_golden_form() {
         waiting_for: vec![],
         needs_login: false,
         rate_limited: false,
+        pauses: Vec::new(),
+        escalated: false,
         degraded: false,
         compacting: false,
         context_tokens: None,

@@ -10,7 +10,6 @@ use super::{
 };
 
 const POLLING: &str = "channels are not polled: an agent wakes when it is addressed";
-const SLEEP: &str = "agents have no sleep hours: they answer at any time of day";
 pub(super) const LINKS: &str = "servers are not linked";
 
 /// What has no counterpart here, and why.
@@ -19,8 +18,6 @@ pub(super) const NOT_TAKEN: &[(&str, &str)] = &[
     ("presence", "an agent's lock says whether it runs"),
     ("attention", POLLING),
     ("poll_interval", POLLING),
-    ("sleep_start", SLEEP),
-    ("sleep_end", SLEEP),
     ("system_bots", "Gangline has no bots"),
     ("links", LINKS),
     ("webhook_port", "Gangline has no bots that receive webhooks"),

@@ -307,3 +307,32 @@ fn a_supervisor_is_asked_for_by_its_section() {
     check("supervisor: {prompt_override: Be strict.}", "claude", usual, Some("Be strict."));
     check("supervisor: {prompt: Be kind.}", "claude", usual, Some("Be kind."));
 }
+
+/// R0-52: nobody sleeps unless the file says so; an agent's own hours replace the file's.
+#[test]
+fn agents_sleep_by_their_own_hours_or_the_files() {
+    let hours = |top: &str, own: &str| {
+        let text = format!(
+            "{top}\nagents:\n  - nick: spark-ada\n    directory: /w\n{}",
+            own.lines().map(|line| format!("    {line}\n")).collect::<String>()
+        );
+        let config = parse(&text, "agents.yaml").map_err(|error| error.to_string())?;
+        let sleep = config.sleep_of(&config.agents[0]);
+        Ok::<_, String>(sleep.map(|sleep| sleep.to_string()))
+    };
+    let night = "sleep_start: '23:00'\nsleep_end: 08:00";
+    assert_eq!(hours("", ""), Ok(None));
+    assert_eq!(hours(night, ""), Ok(Some("23:00 to 08:00".to_owned())));
+    let noon = "sleep_start: 12:00\nsleep_end: '13:30'";
+    assert_eq!(hours(night, noon), Ok(Some("12:00 to 13:30".to_owned())));
+    for (top, own, why) in [
+        ("sleep_start: '23:00'", "", "`sleep_start` and `sleep_end` belong together"),
+        ("", "sleep_end: '8:00'", "`sleep_start` and `sleep_end` belong together"),
+        ("sleep_start: '9:00'\nsleep_end: '09:00'", "", "starts and ends at 09:00"),
+        ("sleep_start: late\nsleep_end: '8:00'", "", "`late` is no time of day"),
+        ("sleep_start: '24:00'\nsleep_end: '8:00'", "", "`24:00` is no time of day"),
+    ] {
+        let error = hours(top, own).unwrap_err();
+        assert!(error.contains(why), "{top} {own}: {error}");
+    }
+}

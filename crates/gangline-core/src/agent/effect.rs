@@ -5,6 +5,7 @@ use crate::{
     approval::Decision,
     id::{MessageId, TurnId},
     outcome::Outcome,
+    pause::{Held, PauseReason},
 };
 
 use super::{ApprovalRequestId, Generation};
@@ -37,9 +38,9 @@ pub enum Deadline {
 /// Something to log or to show; nothing hangs on it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Notice {
-    /// Nothing new is fed from now on.
-    Paused,
-    /// Messages are fed again.
+    /// Nothing new is fed from now on, for this reason.
+    Paused(PauseReason),
+    /// Messages are fed again: no reason holds any more.
     Resumed,
     /// The breaker was closed half: one more death parks again.
     Unparked,
@@ -237,6 +238,16 @@ pub enum Effect {
         deaths: usize,
         /// The messages that were in the turn of each of them.
         suspects: Vec<MessageId>,
+    },
+    /// The backend has said that nothing passes before a named time: keep the pause over a restart.
+    PauseBegun {
+        /// Why and until when.
+        held: Held,
+    },
+    /// The time of this pause is over: forget it.
+    PauseOver {
+        /// Which.
+        held: Held,
     },
     /// Log or show it.
     Notice(Notice),

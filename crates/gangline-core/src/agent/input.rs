@@ -8,6 +8,7 @@ use crate::{
     id::{MessageId, TurnId},
     message::Origin,
     outcome::{By, EndedBy},
+    pause::{PauseReason, Until},
     time::WallMicros,
 };
 
@@ -128,6 +129,19 @@ pub enum Input {
     },
     /// An operator's word.
     Operator(Operator),
+    /// Feed nothing new for this reason; rows are kept (C3). The open turn continues. Given again, it
+    /// has another end.
+    Pause {
+        /// Why.
+        reason: PauseReason,
+        /// When it ends by itself.
+        until: Option<Until>,
+    },
+    /// This reason holds no more; messages are fed again when none does.
+    Unpause {
+        /// Which.
+        reason: PauseReason,
+    },
     /// A person wants this done to the context, once no turn is open.
     Change(ContextChange),
     /// Another model was chosen than the backend was started with or told last.
@@ -145,9 +159,8 @@ pub enum Input {
 /// What an operator (or the supervisor) asks of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operator {
-    /// Feed nothing new; rows are kept (C3). The open turn continues.
-    Pause,
-    /// Feed again; also closes the breaker half.
+    /// Feed again, as far as a person may say so ([`PauseReason::ends_with_resume`]); also closes the
+    /// breaker half.
     Resume,
     /// End the open turn early (`abort`, `interrupt`).
     Interrupt(By),
@@ -160,6 +173,15 @@ pub enum Drain {
     Soft,
     /// The open turn is interrupted.
     Now,
+}
+
+/// A provider's limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// Too much at once: the next request may pass.
+    Throttle,
+    /// What the account may use until a named time is used up.
+    Quota,
 }
 
 /// How the runtime says that a turn ended.
@@ -178,6 +200,8 @@ pub enum Finish {
         until: WallMicros,
         /// How long that is from now: nothing else is fed for so long either.
         wait: Duration,
+        /// Which limit it met. A spent quota pauses the agent until then.
+        limit: Limit,
     },
     /// Its backend has no login (R2-43): nothing is fed until [`RuntimeInput::LoggedIn`], a
     /// [`Operator::Resume`] or the end of this generation.

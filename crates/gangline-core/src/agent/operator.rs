@@ -3,23 +3,19 @@
 use super::{Agent, Drain, Draining, Effect, Notice, Operator, Phase};
 use crate::{
     outcome::{By, Outcome},
+    pause::{PauseReason, Until},
     time::Now,
 };
 
 impl Agent {
     pub(super) fn operator(&mut self, now: Now, word: Operator, out: &mut Vec<Effect>) {
         match word {
-            Operator::Pause => {
-                if !self.paused {
-                    out.push(Effect::Notice(Notice::Paused));
-                }
-                self.paused = true;
-            }
             Operator::Resume => {
-                if self.paused {
-                    out.push(Effect::Notice(Notice::Resumed));
+                for reason in PauseReason::ALL.iter().filter(|reason| reason.ends_with_resume()) {
+                    self.unpause(*reason, out);
                 }
-                self.paused = false;
+                // What a limit made wait is tried.
+                self.feed_after = None;
                 self.needs_login = false;
                 if matches!(self.phase, Phase::Parked) {
                     self.breaker.half_open(now);
@@ -38,6 +34,35 @@ impl Agent {
                     out.push(Effect::Notice(Notice::NothingToInterrupt));
                 }
             },
+        }
+    }
+
+    /// Begins a pause, or gives it another end. The open turn continues.
+    pub(super) fn pause(
+        &mut self,
+        now: Now,
+        reason: PauseReason,
+        until: Option<Until>,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.pauses.begin(now, reason, until) {
+            out.push(Effect::Notice(Notice::Paused(reason)));
+        }
+    }
+
+    pub(super) fn unpause(&mut self, reason: PauseReason, out: &mut Vec<Effect>) {
+        if self.pauses.end(reason) && !self.pauses.hold() {
+            out.push(Effect::Notice(Notice::Resumed));
+        }
+    }
+
+    /// Ends the pauses whose time is over.
+    pub(super) fn pauses_over(&mut self, now: Now, out: &mut Vec<Effect>) {
+        let over = self.pauses.expire(now);
+        let some = !over.is_empty();
+        out.extend(over.into_iter().map(|held| Effect::PauseOver { held }));
+        if some && !self.pauses.hold() {
+            out.push(Effect::Notice(Notice::Resumed));
         }
     }
 

@@ -6,11 +6,12 @@ use crate::{
     approval::Decision,
     id::{MessageId, TurnId},
     outcome::{By, EndedBy, Outcome},
+    pause::{Held, PauseReason, Until},
     time::Now,
 };
 
 use super::{
-    Agent, Draining, Effect, Finish, Generation, Notice, Phase, RuntimeInput, StartWith,
+    Agent, Draining, Effect, Finish, Generation, Limit, Notice, Phase, RuntimeInput, StartWith,
     session::OVERFLOW,
     turn::{Close, OpenedBy, Step, Taking, Turn},
 };
@@ -243,8 +244,8 @@ impl Agent {
             out.push(Effect::Notice(Notice::Late { turn }));
             return;
         };
-        let wait = match &how {
-            Finish::RateLimited { wait, .. } => Some(*wait),
+        let limited = match &how {
+            Finish::RateLimited { wait, until, limit } => Some((*wait, *until, *limit)),
             Finish::Completed
             | Finish::Failed(_)
             | Finish::Overflow
@@ -262,8 +263,12 @@ impl Agent {
             Step::Prompting | Step::Working => {
                 self.needs_login |= outcome == Outcome::NeedsLogin;
                 self.close(now, &Close { outcome, runtime_gone: false }, out);
-                if let Some(wait) = wait {
-                    self.feed_after = Some(now.plus(wait.max(RATE_LIMIT_LEAST)));
+                if let Some((wait, at, limit)) = limited {
+                    let wait = wait.max(RATE_LIMIT_LEAST);
+                    self.feed_after = Some(now.plus(wait));
+                    if limit == Limit::Quota {
+                        self.quota_spent(now, Until { at, wait }, out);
+                    }
                 }
             }
             Step::Interrupting(wanted) => {
@@ -276,6 +281,13 @@ impl Agent {
                 self.close(now, &Close { outcome, runtime_gone: hangs }, out);
             }
         }
+    }
+
+    /// Nothing passes before a named time: the agent is paused until then.
+    fn quota_spent(&mut self, now: Now, until: Until, out: &mut Vec<Effect>) {
+        let reason = PauseReason::RateLimit;
+        self.pause(now, reason, Some(until), out);
+        out.push(Effect::PauseBegun { held: Held { reason, until: Some(until.at) } });
     }
 
     pub(super) fn taken(&mut self, now: Now, turn: TurnId, out: &mut Vec<Effect>) {

@@ -2,6 +2,7 @@
 
 use crate::{
     id::{MessageId, TurnId},
+    pause::Held,
     words,
 };
 
@@ -76,8 +77,10 @@ pub struct View {
     pub approvals: usize,
     /// How many messages wait in memory.
     pub waiting: usize,
-    /// Nothing new is fed.
+    /// Nothing new is fed, for one of [`Self::pauses`].
     pub paused: bool,
+    /// Why nothing new is fed, and until when.
+    pub pauses: Vec<Held>,
     /// The daemon is about to end.
     pub draining: bool,
     /// The store cannot write.
@@ -102,7 +105,8 @@ impl Agent {
             messages: turn.map_or_else(Vec::new, |turn| turn.message_ids()),
             approvals: turn.map_or(0, |turn| turn.pending.len()),
             waiting: self.in_line(),
-            paused: self.paused,
+            paused: self.pauses.hold(),
+            pauses: self.pauses.shown(),
             draining: self.draining != Draining::No,
             degraded: self.degraded,
             needs_login: self.needs_login,

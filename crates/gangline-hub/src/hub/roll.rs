@@ -137,7 +137,7 @@ fn pending<'a>(
 /// may be a moment old; a turn that began in that moment may settle before the end. A store that
 /// cannot be read makes nobody idle.
 pub async fn is_idle(now: UnixMicros, store: &Store, row: &AgentRow) -> bool {
-    let held = row.paused || needs_login(row);
+    let held = row.holding(now).next().is_some() || needs_login(row);
     match row.known_phase() {
         Some(AgentPhase::Parked | AgentPhase::Down) => true,
         Some(AgentPhase::Idle) if held => true,

@@ -6,7 +6,7 @@ use gangline_core::{
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, fault::Fault, rows, sql};
+use super::{Writer, fault::Fault, pauses, rows, sql};
 use crate::{
     error::StoreError,
     types::{
@@ -72,7 +72,8 @@ pub(crate) fn begin(
         sql::one(&w.connection, sql, with, |row| Ok((Epoch(row.get(0)?), row.get(1)?)))?;
     // Should this commit fail, the process is bound to an epoch that is not there, and fenced.
     w.epochs.insert(agent.clone(), epoch);
-    Ok(EpochStart { epoch, session, known_as, left, paused })
+    let pauses = pauses::of(&w.connection, agent, paused)?;
+    Ok(EpochStart { epoch, session, known_as, left, paused, pauses })
 }
 
 /// Returns the session that the runtime had last, and the one that another had since. Gives one
@@ -212,6 +213,7 @@ fn agent_row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
         runtime: row.get("runtime")?,
         session: row.get("session")?,
         paused: row.get("paused")?,
+        pauses: Vec::new(),
         status_json: row.get("status_json")?,
         started_at: rows::time(row, "started_at")?,
         ready_at: rows::maybe_time(row, "ready_at")?,
@@ -222,7 +224,11 @@ fn agent_row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
 pub(crate) fn one(c: &Connection, agent: &AgentName) -> Result<Option<AgentRow>, Fault> {
     let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
                started_at, ready_at, updated_at FROM agents WHERE agent = ?";
-    Ok(sql::first(c, sql, params![agent.folded()], agent_row)?)
+    let mut found = sql::first(c, sql, params![agent.folded()], agent_row)?;
+    if let Some(row) = &mut found {
+        row.pauses = pauses::of(c, agent, row.paused)?;
+    }
+    Ok(found)
 }
 
 pub(crate) fn list(c: &Connection) -> Result<Vec<AgentRow>, Fault> {
@@ -232,15 +238,9 @@ pub(crate) fn list(c: &Connection) -> Result<Vec<AgentRow>, Fault> {
 pub(crate) fn all(c: &Connection) -> rusqlite::Result<Vec<AgentRow>> {
     let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
                started_at, ready_at, updated_at FROM agents ORDER BY agent";
-    sql::all(c, sql, [], agent_row)
-}
-
-pub(crate) fn pause(w: &mut Writer, agent: &AgentName, paused: i64) -> Result<(), Fault> {
-    let sql = "INSERT INTO agents (agent, installation_id, epoch, pid, note, paused, started_at, \
-               updated_at) VALUES (?1, ?2, 0, 0, '', ?3, ?4, ?4) \
-               ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused";
-    sql::run(&w.connection, sql, params![agent.folded(), &w.installation_id, paused, w.now.0])?;
-    Ok(())
+    let mut found = sql::all(c, sql, [], agent_row)?;
+    pauses::beside(c, &mut found)?;
+    Ok(found)
 }
 
 pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {

@@ -2,6 +2,7 @@
 
 use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, QuestionNumber, Redacted, Tier,
+    pause::PauseReason,
     question::{
         self, CANCELLED, Choose, DENIED, EXPIRED, OnTimeout, QuestionState, Standing, TTL_WATCHDOG,
         Tally, Vote, tally, text,
@@ -14,15 +15,15 @@ use serde_json::{Value, json};
 use super::{
     Writer, agents, events,
     fault::Fault,
-    messages, numbers, question_places,
+    messages, numbers, pauses, question_places,
     rows::{self, page},
     sql,
 };
 use crate::{
     error::{AnswerError, StoreError},
     types::{
-        AskedBy, Got, NewAnswer, NewEvent, NewMessage, NewQuestion, QuestionAsked, QuestionClosed,
-        QuestionFilter, QuestionRow, Waited,
+        AskedBy, Got, NewAnswer, NewEvent, NewMessage, NewPause, NewQuestion, QuestionAsked,
+        QuestionClosed, QuestionFilter, QuestionRow, Waited,
     },
 };
 
@@ -202,7 +203,8 @@ pub(crate) fn expire(
         };
         // With the expiry: a death in between must not leave the agent running.
         if row.on_timeout == OnTimeout::Pause {
-            agents::pause(w, agent, 1)?;
+            let pause = NewPause::new(agent.clone(), PauseReason::Question, None);
+            pauses::begin(w, &pause)?;
         }
         let (state, known_as) = (QuestionState::Expired, TTL_WATCHDOG);
         let closing = Closing { state, by: &watchdog, known_as };

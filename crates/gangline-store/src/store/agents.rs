@@ -1,4 +1,4 @@
-//! Agents and epochs, pauses, usage, accounts.
+//! Agents and epochs, usage, accounts.
 
 use gangline_core::{AgentName, Principal, usage::Spender};
 use gangline_os::clock::UnixMicros;
@@ -57,24 +57,6 @@ impl Store {
     /// The storage's.
     pub async fn agents(&self) -> Result<Vec<AgentRow>, StoreError> {
         self.sqlite.read("list agents", agents::list).await
-    }
-
-    /// Pauses an agent from outside its daemon, which may be down.
-    ///
-    /// # Errors
-    /// The storage's.
-    pub async fn pause(&self, agent: &AgentName) -> Result<(), StoreError> {
-        let agent = agent.clone();
-        self.sqlite.write(&op::PAUSE, move |w| agents::pause(w, &agent, 1)).await
-    }
-
-    /// Lifts a pause from outside the daemon.
-    ///
-    /// # Errors
-    /// The storage's.
-    pub async fn resume(&self, agent: &AgentName) -> Result<(), StoreError> {
-        let agent = agent.clone();
-        self.sqlite.write(&op::PAUSE, move |w| agents::pause(w, &agent, 0)).await
     }
 
     /// Records what a model call used.

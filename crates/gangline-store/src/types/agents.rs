@@ -10,6 +10,8 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 
+use super::PauseRow;
+
 /// Whose sessions a daemon goes on with: a backend by the name under which its sessions are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Whose<'a> {
@@ -32,6 +34,8 @@ pub struct EpochStart {
     pub left: Option<LeftSession>,
     /// Whether a human paused the agent.
     pub paused: bool,
+    /// Everything that is known of why it begins no new turn, what is over too.
+    pub pauses: Vec<PauseRow>,
 }
 
 /// A session that is not gone on with, since another runtime made it.
@@ -96,8 +100,10 @@ pub struct AgentRow {
     pub runtime: Option<String>,
     /// The runtime's session.
     pub session: Option<String>,
-    /// Whether new turns are stopped.
+    /// Whether a human stopped new turns; see [`AgentRow::holding`].
     pub paused: bool,
+    /// Why it begins no new turn, what is over too.
+    pub pauses: Vec<PauseRow>,
     /// A JSON object for `status`.
     pub status_json: Option<String>,
     /// When that epoch began.

@@ -153,6 +153,7 @@ mod sqlite {
             an_older_daemon_is_fenced_from_every_write,
             a_process_bound_to_an_epoch_is_fenced_without_naming_it,
             a_pause_outlives_the_daemon,
+            pauses_are_kept_by_reason,
             usage_adds_up,
             accounts_have_names_and_tiers,
             the_installation_keeps_its_id,

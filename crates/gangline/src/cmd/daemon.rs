@@ -145,6 +145,8 @@ fn settings(
         tool_bridge: tool_bridge()?,
         hooks: agent.hooks.clone().or_else(|| loaded.config.hooks.clone()),
         buffer_size: loaded.config.buffer_size,
+        sleep: loaded.config.sleep_of(&agent),
+        on_escalation: loaded.config.supervisor.on_escalation,
         causes: causes(loaded, &agent),
         api_key,
         secrets,

@@ -2,9 +2,9 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use gangline_api::status::{AgentStatus, BYPASS, RunningTool, WaitingFor};
+use gangline_api::status::{AgentStatus, BYPASS, RunningTool, ShownPause, WaitingFor};
 use gangline_core::agent::AgentPhase;
-use gangline_os::clock::{UnixMicros, parse_rfc3339};
+use gangline_os::clock::{self, UnixMicros, parse_rfc3339};
 use gangline_store::MessageRow;
 
 use super::{
@@ -53,6 +53,9 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
     line("doing", &one_line(&agent.description));
     if let Some(tool) = &agent.tool {
         line("runs", &running(tool, now));
+    }
+    for pause in &agent.pauses {
+        line("paused", &one_line(&paused(pause, now)));
     }
     if agent.pending > 0 {
         line("queue", &format!("{} waiting: `gangline cancel m42` cancels one", agent.pending));
@@ -113,6 +116,16 @@ pub(super) fn running(tool: &RunningTool, now: UnixMicros) -> String {
     format!("{}{what}, for {}", one_line(&tool.name), age(since))
 }
 
+/// Returns a pause with its end as clocks on the wall show it, and how long it still lasts.
+fn paused(pause: &ShownPause, now: UnixMicros) -> String {
+    let Some(until) = pause.until.as_deref().and_then(parse_rfc3339) else {
+        return pause.describe();
+    };
+    let (date, minute) = clock::local_minute(until);
+    let bare = ShownPause { until: None, ..pause.clone() };
+    format!("{}, until {date} {minute} (in {})", bare.describe(), age(until.since(now)))
+}
+
 fn turns(agent: &AgentStatus, now: UnixMicros) -> String {
     match agent.last_activation {
         Some(_) => format!("{}, the last {} ago", agent.turn_count, last_turn(agent, now)),
@@ -153,6 +166,13 @@ fn waits(agent: &AgentStatus, waiting: &WaitingFor, now: UnixMicros) -> String {
             let word = if agent.pid.is_some() { "resume" } else { "start" };
             let mended = format!("`gangline {word} {}`, once this is fixed", agent.nick);
             format!("{mended}: {}", one_line(why))
+        }
+        WaitingFor::Guidance { why } => {
+            let nick = &agent.nick;
+            format!(
+                "guidance: `gangline resume {nick}` or `gangline interrupt {nick}`: {}",
+                one_line(why)
+            )
         }
         WaitingFor::Release { .. } => held(waiting).unwrap_or_default(),
         WaitingFor::Irc { trouble } => format!("IRC: {}", one_line(trouble)),

@@ -196,6 +196,7 @@ fn waiting_for(agent: &AgentListing) -> Cell {
         WaitingFor::Question { number, .. } => format!("answer {number}"),
         WaitingFor::Login { .. } => "login".to_owned(),
         WaitingFor::Resume { .. } => "resume".to_owned(),
+        WaitingFor::Guidance { .. } => "resume or abort".to_owned(),
         WaitingFor::Release { cause, messages, .. } => format!("release {cause} ({messages} held)"),
         WaitingFor::Irc { .. } => "irc".to_owned(),
     };

@@ -44,6 +44,9 @@ pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
                 one_line(question)
             ),
             WaitingFor::Login { hint } => format!("  a login: {}\n", one_line(hint)),
+            WaitingFor::Guidance { why } => {
+                format!("  `resume` or `abort`: {}\n", one_line(why))
+            }
             WaitingFor::Resume { why } => format!("  `resume`: {}\n", one_line(why)),
             WaitingFor::Release { .. } => {
                 format!("  {}\n", held(waiting).unwrap_or_default())

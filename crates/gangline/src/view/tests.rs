@@ -40,6 +40,7 @@ pub(crate) fn row() -> AgentRow {
         runtime: Some("claude".into()),
         session: Some("s-1".into()),
         paused: false,
+        pauses: Vec::new(),
         status_json: Some(r#"{"turn_count":4,"last_activation":1795262390.5}"#.into()),
         started_at: at(-100),
         ready_at: Some(at(-99)),

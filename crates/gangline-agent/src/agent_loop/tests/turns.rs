@@ -134,11 +134,11 @@ fn what_was_gone_when_a_turn_was_recorded_makes_room_for_a_look() {
 #[test]
 fn a_row_that_is_older_than_a_word_does_not_undo_it() {
     let mut rig = working();
-    rig.agent_loop.take(Incoming::Operator(Word::Pause));
+    rig.agent_loop.take(Incoming::Operator(Word::Pause { until: None }));
     let paused = |rig: &Rig| rig.agent_loop.core.view().paused;
-    rig.agent_loop.written(Reply::PausedRow { paused: false, words: 0 });
+    rig.agent_loop.written(Reply::PausedRow { pauses: Vec::new(), words: 0 });
     assert!(paused(&rig));
-    rig.agent_loop.written(Reply::PausedRow { paused: false, words: 1 });
+    rig.agent_loop.written(Reply::PausedRow { pauses: Vec::new(), words: 1 });
     assert!(!paused(&rig));
 }
 

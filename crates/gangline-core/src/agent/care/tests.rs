@@ -1,5 +1,5 @@
 use super::*;
-use crate::agent::tests::{Story, queued, turn};
+use crate::agent::tests::{Story, pause, queued, turn};
 use crate::agent::{
     Abilities, AgentOptions, ContextChange, Finish, Input, Operator, RuntimeInput, WhenBusy,
 };
@@ -233,7 +233,7 @@ fn a_shortening_that_was_cut_off_is_tried_once_more() {
 #[test]
 fn notes_wait_for_the_end_of_a_pause_and_for_the_store() {
     let mut story = story();
-    story.is(Input::Operator(Operator::Pause), "(Paused)");
+    story.is(pause(), "(Paused(Operator))");
     ends(&mut story, 1, 900, "end t1.1 completed m1=answered `done`");
     let take = format!("(Resumed); {}; take t1.2", passed(2, 900));
     story.is(Input::Operator(Operator::Resume), &take);

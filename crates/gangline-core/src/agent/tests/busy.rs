@@ -62,7 +62,7 @@ fn a_message_that_could_not_be_steered_in_time_waits_again() {
 #[test]
 fn what_cannot_be_steered_is_queued() {
     let mut story = busy(WhenBusy::Steer);
-    story.is(Input::Operator(Operator::Pause), "(Paused)");
+    story.is(pause(), "(Paused(Operator))");
     story.is(Input::Message(queued(2)), "");
     story.is(Input::Operator(Operator::Resume), "(Resumed)");
     story.is(Input::Message(queued(3)), "");

@@ -83,7 +83,16 @@ fn play(world: &mut World, step: &Step) {
             world.give(Input::Sent { turn, to, in_reply_to: (arg < 40).then_some(message) });
         }
         77 => world.give(Input::NoReply { turn, message: (arg < 128).then_some(message) }),
-        78..80 => world.give(Input::Operator(Operator::Pause)),
+        78..80 => {
+            let reason = PauseReason::ALL[usize::from(arg) % PauseReason::ALL.len()];
+            let wait = Duration::from_secs(u64::from(arg) * 7);
+            let until = Until { at: WallMicros(1), wait };
+            match arg % 3 {
+                0 => world.give(Input::Unpause { reason }),
+                1 => world.give(Input::Pause { reason, until: None }),
+                _ => world.give(Input::Pause { reason, until: Some(until) }),
+            }
+        }
         80..84 => world.give(Input::Operator(Operator::Resume)),
         84..86 => world.give(Input::Operator(Operator::Interrupt(By::Operator))),
         86 => world.give(Input::StoreDegraded),
@@ -152,11 +161,19 @@ fn joined(world: &mut World) {
     }
 }
 
+fn limit(arg: u8) -> Limit {
+    if arg.is_multiple_of(2) { Limit::Quota } else { Limit::Throttle }
+}
+
 fn finish(arg: u8) -> Finish {
     match arg % 7 {
         0..3 => Finish::Completed,
         3 => Finish::Failed("x".to_owned()),
-        4 => Finish::RateLimited { until: WallMicros(1), wait: Duration::from_secs(9) },
+        4 => Finish::RateLimited {
+            until: WallMicros(1),
+            wait: Duration::from_secs(9),
+            limit: limit(arg),
+        },
         5 => Finish::NeedsLogin,
         _ => Finish::Interrupted,
     }
@@ -179,6 +196,9 @@ fn drain(world: &mut World) {
 /// Once people and programs behave, every message that waits is settled: none is lost.
 fn settle_all(world: &mut World) {
     world.give(Input::Operator(Operator::Resume));
+    for reason in PauseReason::ALL {
+        world.give(Input::Unpause { reason: *reason });
+    }
     world.give(Input::StoreOk);
     world.scan();
     for _ in 0..120 {

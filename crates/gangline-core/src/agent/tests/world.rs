@@ -34,7 +34,8 @@ pub(super) struct World {
     /// Messages in each of the deaths that parked it, and those of the park before the last resume:
     /// their further deaths do not count.
     suspects: [Vec<MessageId>; 2],
-    pub(super) paused: bool,
+    /// Why nothing is fed, and until when.
+    pub(super) paused: BTreeMap<PauseReason, Option<Now>>,
     pub(super) degraded: bool,
     draining: bool,
     parked: bool,
@@ -95,7 +96,7 @@ impl World {
             lives: 0,
             deaths: VecDeque::new(),
             suspects: [Vec::new(), Vec::new()],
-            paused: false,
+            paused: BTreeMap::new(),
             degraded: false,
             draining: false,
             parked: false,
@@ -128,6 +129,9 @@ impl World {
             self.obey(effect, deadline);
         }
         let view = self.agent.view();
+        let held: Vec<_> = view.pauses.iter().map(|held| held.reason).collect();
+        assert!(self.drained || held == self.holding(), "{view:?}");
+        assert_eq!(view.paused, !held.is_empty());
         if input == Input::Tick {
             let next = self.agent.next_deadline();
             assert!(next.is_none_or(|next| next > self.now), "hot loop: {before:?} {view:?}");
@@ -142,6 +146,12 @@ impl World {
         assert_eq!(view.approvals, self.asked.len());
     }
 
+    /// Returns the reasons for which nothing may be fed now.
+    pub(super) fn holding(&self) -> Vec<PauseReason> {
+        let holds = |until: &Option<Now>| until.is_none_or(|until| until > self.now);
+        self.paused.iter().filter(|(_, until)| holds(until)).map(|(reason, _)| *reason).collect()
+    }
+
     /// Keeps in step with what the outside does by itself.
     fn note(&mut self, input: &Input) {
         self.note_one(input);
@@ -152,9 +162,12 @@ impl World {
 
     fn note_one(&mut self, input: &Input) {
         match input {
-            Input::Operator(Operator::Pause) => self.paused = true,
+            Input::Pause { reason, until } => self.pauses(*reason, *until),
+            Input::Unpause { reason } => {
+                self.paused.remove(reason);
+            }
             Input::Operator(Operator::Resume) => {
-                self.paused = false;
+                self.paused.retain(|reason, _| !reason.ends_with_resume());
                 if self.parked {
                     self.deaths = [self.now; 2].into();
                     let [found, _] = std::mem::take(&mut self.suspects);
@@ -206,6 +219,10 @@ impl World {
             | Input::Operator(Operator::Interrupt(_))
             | Input::Tick => {}
         }
+    }
+
+    fn pauses(&mut self, reason: PauseReason, until: Option<Until>) {
+        self.paused.insert(reason, until.map(|until| self.now.plus(until.wait)));
     }
 
     #[allow(clippy::too_many_lines, reason = "a line or a few for each report")]

@@ -50,6 +50,19 @@ CREATE INDEX whispers_waiting ON whispers (agent, id) WHERE road IS NULL;
 -- Alerts: what a chat channel and programs outside are told.
 
 -- Pauses and limits of providers' accounts.
+CREATE TABLE pauses (
+  agent           TEXT NOT NULL,
+  reason          TEXT NOT NULL,
+  installation_id TEXT NOT NULL,
+  until           INTEGER,
+  -- 0: it only tells; see the type `Holds`.
+  holds           INTEGER NOT NULL,
+  note            TEXT,
+  at              INTEGER NOT NULL,
+  PRIMARY KEY (agent, reason)
+) WITHOUT ROWID, STRICT;
+INSERT INTO pauses (agent, reason, installation_id, holds, at)
+  SELECT agent, 'operator', installation_id, 1, updated_at FROM agents WHERE paused = 1;
 
 -- Budgets and what was counted.
 

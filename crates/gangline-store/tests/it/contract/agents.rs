@@ -1,9 +1,12 @@
 //! Agents, epochs, accounts, usage; and the handle itself.
 
-use gangline_core::{Epoch, MessageState, Principal, Tier, agent::AgentPhase, usage::Spender};
+use gangline_core::{
+    Epoch, MessageState, Principal, Tier, agent::AgentPhase, pause::PauseReason, usage::Spender,
+};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AgentUpdate, Entry, LeftSession, NewEvent, NewUsage, Said, SentAs, Store, StoreError, Whose,
+    AgentUpdate, Entry, Holds, LeftSession, NewEvent, NewPause, NewUsage, Said, SentAs, Store,
+    StoreError, Whose,
 };
 
 use crate::support::*;
@@ -183,6 +186,50 @@ pub(crate) async fn a_pause_outlives_the_daemon(fixture: &Fixture) {
     store.pause(&ada()).await.unwrap();
     store.resume(&ada()).await.unwrap();
     assert!(!store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().paused);
+}
+
+/// R0-52, C1: each reason of a pause is kept with its end; `resume` ends those that a person may end,
+/// and hours of sleep go on without holding.
+pub(crate) async fn pauses_are_kept_by_reason(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let at = |micros| Some(UnixMicros(micros));
+    let kept = async || store.agent(&ada()).await.unwrap().unwrap().pauses;
+    let reasons = async || kept().await.iter().map(|row| row.reason).collect::<Vec<_>>();
+    for (reason, until) in [
+        (PauseReason::Operator, at(50)),
+        (PauseReason::Schedule, at(90)),
+        (PauseReason::Budget, None),
+        (PauseReason::Escalation, None),
+    ] {
+        store.begin_pause(NewPause::new(ada(), reason, until)).await.unwrap();
+    }
+    let start = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    assert_eq!((start.paused, start.pauses.len()), (true, 4));
+    let row = store.agent(&ada()).await.unwrap().unwrap();
+    let holding: Vec<_> = row.holding(UnixMicros(50)).map(|row| row.reason).collect();
+    use PauseReason::{Budget, Escalation, Operator, RateLimit, Schedule};
+    assert_eq!(holding, [Budget, Escalation, Schedule], "the operator's is over");
+    // One that got another end meanwhile is not over.
+    store.begin_pause(NewPause::new(ada(), Operator, at(70))).await.unwrap();
+    store.end_pause(&ada(), Operator, at(50)).await.unwrap();
+    assert!(store.agent(&ada()).await.unwrap().unwrap().paused);
+    store.end_pause(&ada(), Operator, at(70)).await.unwrap();
+    assert!(!store.agent(&ada()).await.unwrap().unwrap().paused);
+    store.begin_pause(NewPause::new(ada(), RateLimit, at(99))).await.unwrap();
+    store.resume(&ada()).await.unwrap();
+    assert_eq!(reasons().await, [Budget, Schedule]);
+    assert_eq!(kept().await[1].holds, Holds::No);
+    let listed = store.agents().await.unwrap().remove(0);
+    assert_eq!(listed.pauses, kept().await);
+    // A word in the agent's row alone counts, whoever wrote it.
+    store.pause(&ada()).await.unwrap();
+    let update = AgentUpdate { paused: Some(false), ..AgentUpdate::default() };
+    alone(&store, Entry::Agent(ada(), start.epoch, update)).await.unwrap();
+    assert_eq!(reasons().await, [Budget, Schedule]);
+    let update = AgentUpdate { paused: Some(true), ..AgentUpdate::default() };
+    store.resume(&ada()).await.unwrap();
+    alone(&store, Entry::Agent(ada(), start.epoch, update)).await.unwrap();
+    assert_eq!(reasons().await, [Budget, Schedule, Operator]);
 }
 
 fn usage(input: i64, turn: Option<gangline_core::TurnId>) -> NewUsage {

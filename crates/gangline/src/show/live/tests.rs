@@ -103,6 +103,8 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         ],
         needs_login: true,
         rate_limited: false,
+        pauses: Vec::new(),
+        escalated: false,
         degraded: false,
         compacting: false,
         context_tokens: None,

@@ -28,7 +28,7 @@ async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
     }
     assert!(matches!(
         fixture.agent_loop.recv().await,
-        Some(Incoming::Operator(crate::bus::Word::Pause))
+        Some(Incoming::Operator(crate::bus::Word::Pause { until: None }))
     ));
     assert!(matches!(
         fixture.agent_loop.recv().await,

@@ -12,7 +12,8 @@ impl World {
                 let compact = self.between.compact && with == StartWith::Resume;
                 self.between = Between { compact, ..Between::default() };
                 assert!(self.alive.is_none() && generation.0 > self.lives, "two runtimes");
-                assert!(!self.parked && !self.draining && !self.degraded && !self.paused);
+                assert!(!self.parked && !self.draining && !self.degraded);
+                assert!(self.holding().is_empty(), "paused");
                 self.lives = generation.0;
                 self.alive = Some((generation, false));
                 self.orders.1 = true;
@@ -33,7 +34,10 @@ impl World {
                 self.between.again = false;
                 assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
                 let feeds = !messages.is_empty();
-                assert!(!feeds || !(self.paused || self.degraded || self.draining), "fed");
+                assert!(
+                    !feeds || self.holding().is_empty() && !(self.degraded || self.draining),
+                    "fed"
+                );
                 let messages = messages.into_iter().collect();
                 self.interrupting = false;
                 self.open = Some(Open { turn, messages, recorded: false, last_sign: self.now });
@@ -70,6 +74,14 @@ impl World {
             Effect::AskNotes { turn } => {
                 assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
                 assert!(self.is_recorded(turn), "T1 comes first");
+            }
+            Effect::PauseBegun { held } => {
+                let until = held.until.map(|_| self.now.plus(Duration::from_secs(9)));
+                self.paused.insert(held.reason, until);
+            }
+            Effect::PauseOver { held } => {
+                let until = self.paused.remove(&held.reason);
+                assert!(until.flatten().is_some_and(|until| until <= self.now), "{held:?}");
             }
             Effect::Notice(Notice::WatermarkPassed { turn, .. }) => {
                 assert!(self.above && !self.noted, "asked twice for one passage ({turn})");

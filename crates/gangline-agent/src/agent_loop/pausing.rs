@@ -1,0 +1,226 @@
+//! Pauses and escalations: what begins and ends them, what of them is kept, what people are told.
+
+use std::collections::BTreeMap;
+
+use gangline_api::status::ShownPause;
+use gangline_config::OnEscalation;
+use gangline_core::{
+    agent::{Input, Operator},
+    hook::WebhookEvent,
+    pause::{Held, PauseReason, Schedule, Until},
+    redact::Redacted,
+    time::WallMicros,
+};
+use gangline_os::clock::{UnixMicros, rfc3339};
+use gangline_store::{Holds, NewPause, PauseRow};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+use tracing::info;
+
+use super::AgentLoop;
+use crate::{bus::Escalation, journal::Single, texts::pauses as texts};
+
+/// What is known of pauses beside the state machine's set of them.
+#[derive(Debug, Default)]
+pub(super) struct Pausing {
+    on_escalation: OnEscalation,
+    schedule: Option<Schedule>,
+    /// What people are told of the cause of each.
+    notes: BTreeMap<PauseReason, Redacted>,
+    /// Why it was escalated; no person has decided since.
+    escalated: Option<Redacted>,
+    /// Until when somebody woke it from its sleep.
+    woken_until: Option<UnixMicros>,
+}
+
+impl Pausing {
+    pub(super) fn is_escalated(&self) -> bool {
+        self.escalated.is_some()
+    }
+
+    pub(super) fn escalated(&self) -> Option<String> {
+        self.escalated.as_ref().map(ToString::to_string)
+    }
+
+    /// Returns what holds as a status shows it.
+    pub(super) fn shown(&self, held: &[Held]) -> Vec<ShownPause> {
+        let one = |held: &Held| ShownPause {
+            reason: held.reason.into(),
+            until: held.until.map(|at| rfc3339(UnixMicros(at.0))),
+            note: self.notes.get(&held.reason).map(ToString::to_string),
+        };
+        held.iter().map(one).collect()
+    }
+}
+
+impl AgentLoop {
+    /// Says when the agent sleeps, and what follows from an escalation.
+    pub(crate) fn rests(mut self, schedule: Option<Schedule>, on_escalation: OnEscalation) -> Self {
+        self.pausing.schedule = schedule;
+        self.pausing.on_escalation = on_escalation;
+        self
+    }
+
+    /// Begins no new turn for this reason, over restarts too; the open turn continues. One that holds
+    /// already gets another end.
+    pub(super) fn pause(&mut self, reason: PauseReason, until: Option<UnixMicros>) {
+        self.pause_with(NewPause::new(self.me.agent.clone(), reason, until));
+    }
+
+    /// Ends a pause. The agent continues when no other reason holds.
+    pub(super) fn unpause(&mut self, reason: PauseReason) {
+        self.words += 1;
+        self.journal.push(Single::Unpause { reason, until: None });
+        self.pausing.notes.remove(&reason);
+        self.think(Input::Unpause { reason });
+    }
+
+    fn pause_with(&mut self, pause: NewPause) {
+        self.words += 1;
+        let (reason, until, note) = (pause.reason, pause.until, pause.note.clone());
+        self.journal.push(Single::Pause(Box::new(pause)));
+        match note {
+            Some(note) => self.pausing.notes.insert(reason, note),
+            None => self.pausing.notes.remove(&reason),
+        };
+        self.think(Input::Pause { reason, until: self.until(until) });
+    }
+
+    /// Takes what the store has when the daemon begins. What is over by now is forgotten.
+    pub(super) fn begin_paused(&mut self, rows: Vec<PauseRow>) {
+        let now = self.me.clock.now();
+        for row in rows.iter().filter(|row| row.holds == Holds::Yes && !row.stops(now)) {
+            self.journal.push(Single::Unpause { reason: row.reason, until: row.until });
+        }
+        self.obey(&rows);
+        self.look_at_the_clock();
+    }
+
+    /// Obeys what another process wrote into the store. What was read before an order of ours was
+    /// written is older than that order.
+    pub(super) fn paused_row(&mut self, rows: &[PauseRow], words: u64) {
+        if words == self.words {
+            self.obey(rows);
+        }
+    }
+
+    fn obey(&mut self, rows: &[PauseRow]) {
+        let now = self.me.clock.now();
+        let rows: Vec<&PauseRow> =
+            rows.iter().filter(|row| row.until.is_none_or(|until| until > now)).collect();
+        let find = |reason| rows.iter().find(|row| row.reason == reason);
+        let escalated = find(PauseReason::Escalation);
+        let why = |row: &&PauseRow| row.note.clone().unwrap_or_default();
+        self.pausing.escalated = escalated.map(why);
+        let woken = find(PauseReason::Schedule).filter(|row| row.holds == Holds::No);
+        self.pausing.woken_until = woken.and_then(|row| row.until);
+        let before = self.core.view().pauses;
+        for row in rows.iter().filter(|row| row.stops(now)) {
+            if let Some(note) = row.note.clone() {
+                self.pausing.notes.insert(row.reason, note);
+            }
+            if !before.contains(&row.held()) {
+                self.think(Input::Pause { reason: row.reason, until: self.until(row.until) });
+            }
+        }
+        for held in before {
+            if !rows.iter().any(|row| row.reason == held.reason && row.stops(now)) {
+                self.pausing.notes.remove(&held.reason);
+                self.think(Input::Unpause { reason: held.reason });
+            }
+        }
+        self.show();
+    }
+
+    /// What every tick does: hours of sleep begin and end, and the wall clock may have been set.
+    pub(super) fn look_at_the_clock(&mut self) {
+        for held in self.core.view().pauses {
+            if let Some(at) = held.until {
+                let until = self.until(Some(UnixMicros(at.0)));
+                self.think(Input::Pause { reason: held.reason, until });
+            }
+        }
+        let now = self.me.clock.now();
+        let local = Timestamp::from_microsecond(now.0).unwrap_or_default();
+        let local = Zoned::new(local, TimeZone::system());
+        let asleep = self.pausing.schedule.and_then(|schedule| schedule.asleep(&local));
+        let asleep = asleep.map(|asleep| UnixMicros(asleep.until.0));
+        let held = self.core.view().pauses;
+        let held = held.iter().find(|held| held.reason == PauseReason::Schedule);
+        match (asleep, held) {
+            (Some(until), _) if self.pausing.woken_until == Some(until) => {}
+            (Some(until), Some(held)) if held.until == Some(WallMicros(until.0)) => {}
+            (Some(until), _) => self.pause(PauseReason::Schedule, Some(until)),
+            (None, Some(_)) => self.unpause(PauseReason::Schedule),
+            (None, None) => {}
+        }
+    }
+
+    /// A person lifts what a person may. Woken from its sleep, it sleeps again at the next
+    /// `sleep_start`.
+    pub(super) fn resume(&mut self) {
+        self.words += 1;
+        self.journal.push(Single::Resume);
+        let asleep = |held: &Held| held.reason == PauseReason::Schedule;
+        if let Some(held) = self.core.view().pauses.into_iter().find(asleep) {
+            self.pausing.woken_until = held.until.map(|at| UnixMicros(at.0));
+        }
+        self.pausing.escalated = None;
+        self.pausing.notes.retain(|reason, _| !reason.ends_with_resume());
+        self.think(Input::Operator(Operator::Resume));
+    }
+
+    /// A person has decided on an escalation.
+    pub(super) fn guided(&mut self) {
+        if self.pausing.escalated.take().is_some() {
+            self.unpause(PauseReason::Escalation);
+        }
+    }
+
+    /// The supervisor has given up (R0-28, R1-34): intake is held, the open turn ends as it will, and
+    /// people are told. While one escalation waits, another one says nothing new.
+    pub(super) fn escalate(&mut self, escalation: &Escalation) {
+        if self.pausing.is_escalated() {
+            return;
+        }
+        let note = self.me.redactor.redact(&texts::stuck(escalation));
+        let holds = match self.pausing.on_escalation {
+            OnEscalation::Hold => Holds::Yes,
+            OnEscalation::Notify => Holds::No,
+        };
+        info!(kind = %escalation.kind, "escalated");
+        let text = texts::escalation(&self.me.agent, escalation, self.pausing.on_escalation);
+        self.pausing.escalated = Some(note.clone());
+        let (agent, reason) = (self.me.agent.clone(), PauseReason::Escalation);
+        let pause = NewPause { agent, reason, until: None, holds, note: Some(note) };
+        match holds {
+            Holds::Yes => self.pause_with(pause),
+            Holds::No => {
+                self.words += 1;
+                self.journal.push(Single::Pause(Box::new(pause)));
+            }
+        }
+        self.record_notice(None, "escalated", text.clone());
+        self.alert(WebhookEvent::AgentSpiraling, text);
+        self.show();
+    }
+
+    /// The backend's limit paused the agent: it is kept.
+    pub(super) fn keep_pause(&mut self, held: Held) {
+        self.words += 1;
+        let until = held.until.map(|at| UnixMicros(at.0));
+        let pause = NewPause::new(self.me.agent.clone(), held.reason, until);
+        self.journal.push(Single::Pause(Box::new(pause)));
+    }
+
+    /// The time of a pause is over.
+    pub(super) fn pause_over(&mut self, held: Held) {
+        let until = held.until.map(|at| UnixMicros(at.0));
+        self.pausing.notes.remove(&held.reason);
+        self.journal.push(Single::Unpause { reason: held.reason, until });
+    }
+
+    fn until(&self, until: Option<UnixMicros>) -> Option<Until> {
+        let now = WallMicros(self.me.clock.now().0);
+        until.map(|at| Until::from(WallMicros(at.0), now))
+    }
+}

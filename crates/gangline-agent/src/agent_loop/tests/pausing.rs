@@ -1,0 +1,199 @@
+//! The loop's pauses and escalations: what begins and ends them, what is kept of them.
+
+use gangline_api::event::Event as Happened;
+use gangline_config::OnEscalation;
+use gangline_core::{
+    agent::PhaseName,
+    finding::FindingKind,
+    pause::{PauseReason, Schedule},
+};
+use gangline_runtime::TurnResult;
+use gangline_store::{Holds, NewPause, PauseRow};
+
+use gangline_os::clock::Clock as _;
+
+use super::*;
+use crate::{
+    bus::{Escalation, Word},
+    journal::Single,
+};
+
+/// Ada works on a message of ori's.
+fn working() -> Rig {
+    Rig::working_on(row(1, ("ori", Tier::Owner), "#lab"), false)
+}
+
+fn stuck() -> Incoming {
+    Incoming::Escalate(Box::new(Escalation {
+        kind: FindingKind::Spiraling,
+        task: Redacted::from_store("benchmark nemotron".to_owned()),
+        cause: "the same build fails again and again".to_owned(),
+        evidence: "`cmake ..` ended with code 1, 4 times".to_owned(),
+        tried: 4,
+    }))
+}
+
+/// What waits for the store: alerts, and what is kept of pauses.
+fn written(rig: &mut Rig) -> (Vec<String>, Vec<String>) {
+    let (mut alerts, mut kept) = (Vec::new(), Vec::new());
+    for record in rig.agent_loop.journal.take_waiting() {
+        match record {
+            Record::Entry(Entry::Events(events)) => {
+                for event in events.iter().filter(|event| event.kind == "alert") {
+                    let payload = serde_json::from_str(event.payload.as_str()).unwrap();
+                    let Some(Happened::Alert(alert)) = Happened::decode("alert", payload).unwrap()
+                    else {
+                        panic!("no alert")
+                    };
+                    alerts.push(format!("{} {}", alert.event, alert.text));
+                }
+            }
+            Record::Single(single) => match *single {
+                Single::Pause(pause) => {
+                    let NewPause { reason, until, holds, .. } = *pause;
+                    let ends = until.map_or("", |_| " with an end");
+                    kept.push(format!("{reason}{ends} {holds:?}"));
+                }
+                Single::Unpause { reason, .. } => kept.push(format!("no {reason}")),
+                Single::Resume => kept.push("resume".to_owned()),
+                _ => {}
+            },
+            Record::Entry(_) => {}
+        }
+    }
+    (alerts, kept)
+}
+
+fn held(rig: &Rig) -> Vec<PauseReason> {
+    rig.agent_loop.core.view().pauses.iter().map(|held| held.reason).collect()
+}
+
+fn comes(rig: &mut Rig, id: i64) {
+    let row = row(id, ("ori", Tier::Owner), "#lab");
+    rig.agent_loop.message(Waiting { row, said: Vec::new() });
+}
+
+/// R0-28, R1-34, R1-35, C1: the open turn ends as it will, intake is held, people are told once with
+/// cause, evidence and choices; `resume` has what waits answered, and another escalation may come.
+#[test]
+fn an_escalation_holds_intake_until_somebody_resumes() {
+    let mut rig = working();
+    written(&mut rig);
+    let turn = rig.turn();
+    rig.agent_loop.take(stuck());
+    assert_eq!(rig.agent_loop.core.view().phase, PhaseName::Working, "never killed");
+    let (alerts, kept) = written(&mut rig);
+    let text = "agent_spiraling [ESCALATION] Agent oak-ada appears stuck on task \"benchmark \
+                nemotron\". Retried same approach 4 times. Awaiting human guidance. Reply @oak-ada \
+                resume/abort. Cause: the same build fails again and again. Evidence: `cmake ..` \
+                ended with code 1, 4 times. resume: it continues; abort: its turn ends, then it \
+                continues. Until then new messages wait";
+    assert_eq!(alerts, [text]);
+    assert_eq!(kept, ["escalation Yes"]);
+    rig.agent_loop.take(stuck());
+    assert_eq!(written(&mut rig), (vec![], vec![]), "told once");
+    comes(&mut rig, 2);
+    rig.hears(RuntimeEvent::Finished { turn, result: TurnResult::Completed });
+    let view = rig.agent_loop.core.view();
+    assert_eq!((view.phase, view.waiting), (PhaseName::Idle, 1));
+    let note = rig.showing.borrow().note.clone();
+    assert_eq!(note.escalated.as_deref(), Some("the same build fails again and again"));
+    assert_eq!(note.pauses.len(), 1);
+    written(&mut rig);
+    rig.agent_loop.take(Incoming::Operator(Word::Resume));
+    assert_eq!(written(&mut rig).1, ["resume"]);
+    assert_eq!(rig.agent_loop.core.view().messages, [MessageId(2)]);
+    assert_eq!(rig.showing.borrow().note.escalated, None, "the supervisor sees it");
+    rig.agent_loop.take(stuck());
+    assert_eq!(written(&mut rig).0.len(), 1);
+}
+
+/// R1-35: `abort` ends the turn and lifts the escalation; what waits is taken after it.
+#[test]
+fn abort_ends_the_turn_and_the_escalation() {
+    let mut rig = working();
+    let turn = rig.turn();
+    rig.agent_loop.take(stuck());
+    comes(&mut rig, 2);
+    written(&mut rig);
+    rig.agent_loop.take(Incoming::Operator(Word::Abort));
+    assert_eq!(rig.agent_loop.core.view().phase, PhaseName::Interrupting);
+    assert_eq!(written(&mut rig).1, ["no escalation"]);
+    assert!(held(&rig).is_empty());
+    rig.hears(RuntimeEvent::Finished { turn, result: TurnResult::Interrupted });
+    assert_eq!(rig.agent_loop.core.view().messages, [MessageId(2)]);
+    // Also where the turn had ended before.
+    let mut rig = working();
+    let turn = rig.turn();
+    rig.agent_loop.take(stuck());
+    rig.hears(RuntimeEvent::Finished { turn, result: TurnResult::Completed });
+    rig.agent_loop.take(Incoming::Operator(Word::Abort));
+    assert!(held(&rig).is_empty());
+}
+
+/// C1: `notify` is S0's rule: people are told, and the agent works on.
+#[test]
+fn under_notify_the_agent_works_on() {
+    let mut rig = working();
+    rig.agent_loop = rig.agent_loop.rests(None, OnEscalation::Notify);
+    written(&mut rig);
+    rig.agent_loop.take(stuck());
+    let (alerts, kept) = written(&mut rig);
+    assert!(alerts[0].ends_with("It works on meanwhile"), "{alerts:?}");
+    assert_eq!(kept, ["escalation No"]);
+    assert!(held(&rig).is_empty());
+    assert!(rig.showing.borrow().note.escalated.is_some());
+    rig.agent_loop.take(Incoming::Operator(Word::Resume));
+    assert_eq!(rig.showing.borrow().note.escalated, None);
+}
+
+/// R0-52: hours of sleep begin and end by the clock; a person wakes the agent until they begin anew.
+#[test]
+fn an_agent_sleeps_by_the_clock_and_is_woken() {
+    let mut rig = Rig::starting(false);
+    let day = Duration::from_secs(86_400);
+    // Asleep at every time of day but one minute, which lies twelve hours ahead.
+    let now = jiff::Timestamp::from_microsecond(rig.clock.now().0).unwrap();
+    let noon = now.to_zoned(jiff::tz::TimeZone::system()) + jiff::Span::new().hours(12);
+    let minute = |at: &jiff::Zoned| at.strftime("%H:%M").to_string().parse().unwrap();
+    let (end, start) = (minute(&noon), minute(&(&noon + jiff::Span::new().minutes(1))));
+    let schedule = Schedule::new(start, end).ok();
+    rig.agent_loop = rig.agent_loop.rests(schedule, OnEscalation::Hold);
+    rig.agent_loop.take(Incoming::Pauses(Vec::new()));
+    assert_eq!(held(&rig), [PauseReason::Schedule]);
+    assert_eq!(written(&mut rig).1, ["schedule with an end Yes"]);
+    rig.agent_loop.take(Incoming::Operator(Word::Resume));
+    assert!(held(&rig).is_empty());
+    rig.agent_loop.take(Incoming::Tick(1));
+    assert!(held(&rig).is_empty(), "it was woken for this night");
+    rig.clock.forward(day);
+    rig.agent_loop.take(Incoming::Tick(2));
+    assert_eq!(held(&rig), [PauseReason::Schedule], "the next one");
+}
+
+/// What was over while no daemon ran is forgotten; the rest holds, with its end.
+#[test]
+fn a_daemon_begins_with_the_pauses_that_still_hold() {
+    let mut rig = Rig::starting(false);
+    let now = rig.clock.now();
+    let hour = Duration::from_secs(3600);
+    let row = |reason, until, holds| PauseRow { reason, until, holds, note: None, at: now };
+    rig.agent_loop.take(Incoming::Pauses(vec![
+        row(PauseReason::Operator, Some(now), Holds::Yes),
+        row(PauseReason::RateLimit, Some(now.plus(hour)), Holds::Yes),
+        row(PauseReason::Escalation, None, Holds::No),
+    ]));
+    assert_eq!(held(&rig), [PauseReason::RateLimit]);
+    assert_eq!(written(&mut rig).1, ["no operator"]);
+    assert!(rig.showing.borrow().note.escalated.is_some());
+    // Somebody sets the wall clock back: the pause ends by it.
+    rig.clock.set_back(hour);
+    rig.agent_loop.take(Incoming::Tick(1));
+    rig.clock.forward(hour);
+    rig.agent_loop.think(Input::Tick);
+    assert_eq!(held(&rig), [PauseReason::RateLimit]);
+    rig.clock.forward(hour);
+    rig.agent_loop.think(Input::Tick);
+    assert!(held(&rig).is_empty());
+    assert_eq!(written(&mut rig).1, ["no rate_limit"]);
+}

@@ -1,0 +1,98 @@
+//! What people are told of pauses and escalations.
+
+use gangline_api::status::{ShownPause, cut};
+use gangline_config::OnEscalation;
+use gangline_core::{
+    AgentName,
+    finding::FindingKind,
+    pause::{Held, PauseReason},
+    shown::label,
+    time::WallMicros,
+};
+use gangline_os::clock::{UnixMicros, local_minute};
+
+use crate::bus::Escalation;
+
+/// So much of a cause or of evidence is shown, in characters.
+const SAID_MAX: usize = 160;
+/// So much of a task is quoted, in characters.
+const TASK_MAX: usize = 80;
+
+/// Returns what is recorded when a pause begins.
+pub(crate) fn paused(reason: PauseReason) -> String {
+    let why = match reason {
+        PauseReason::Operator => "",
+        PauseReason::Question => " (nobody answered a question in time)",
+        PauseReason::Escalation => " (escalated)",
+        PauseReason::Schedule => " (it sleeps)",
+        PauseReason::Budget => " (a budget is spent)",
+        PauseReason::RateLimit => " (the provider's quota is spent)",
+        PauseReason::Fleet => " (the limit of the whole installation is reached)",
+    };
+    format!("new messages are stored and wait{why}")
+}
+
+/// Returns why nothing new is begun, for those who wait, in the first person.
+pub(crate) fn why_held(held: Held, pauses: &[ShownPause]) -> String {
+    let note = pauses.iter().find(|it| it.reason == held.reason).and_then(|it| it.note.as_deref());
+    let note = note.map_or_else(String::new, |note| format!(" ({})", cut(note, SAID_MAX)));
+    let until = held.until.map_or_else(String::new, |at| format!(" until {}", local(at)));
+    match held.reason {
+        PauseReason::Operator | PauseReason::Question => match held.until {
+            None => "I am paused until my owner says `resume`".to_owned(),
+            Some(at) => format!("I am paused until {}, or until my owner says `resume`", local(at)),
+        },
+        PauseReason::Escalation => {
+            format!("I am held because I seem stuck{note}, until my owner says `resume` or `abort`")
+        }
+        PauseReason::Schedule => {
+            format!("I sleep{until}; my owner's `resume` wakes me")
+        }
+        PauseReason::Budget => format!("I am held{until}: my budget is spent{note}"),
+        PauseReason::RateLimit => {
+            format!(
+                "my model's provider lets nothing pass{until}: its quota is spent; then I begin"
+            )
+        }
+        PauseReason::Fleet => {
+            format!("I am held{until}: the limit of the whole installation is reached{note}")
+        }
+    }
+}
+
+/// Returns what people are told of a pause with an end.
+pub(crate) fn local(at: WallMicros) -> String {
+    let (date, minute) = local_minute(UnixMicros(at.0));
+    format!("{date} {minute}")
+}
+
+/// Returns what an agent is stuck on, in one line.
+pub(crate) fn stuck(escalation: &Escalation) -> String {
+    cut(&escalation.cause, SAID_MAX)
+}
+
+/// The notice of an escalation, in the form of R1-35, with cause, evidence and choices.
+pub(crate) fn escalation(agent: &AgentName, it: &Escalation, then: OnEscalation) -> String {
+    let task = cut(it.task.as_str(), TASK_MAX);
+    let retried = match (it.kind, it.tried) {
+        (FindingKind::Spiraling | FindingKind::RepeatedCall | FindingKind::RepeatedError, 2..) => {
+            format!(" Retried same approach {} times.", it.tried)
+        }
+        _ => String::new(),
+    };
+    let meanwhile = match then {
+        OnEscalation::Hold => "Until then new messages wait",
+        OnEscalation::Notify => "It works on meanwhile",
+    };
+    let (cause, evidence) = (cut(&it.cause, SAID_MAX), cut(&it.evidence, SAID_MAX));
+    let evidence = match evidence.is_empty() {
+        true => String::new(),
+        false => format!(" Evidence: {evidence}."),
+    };
+    format!(
+        "[ESCALATION] Agent {agent} appears stuck on task \"{task}\".{retried} Awaiting human \
+         guidance. Reply @{nick} resume/abort. Cause: {cause}.{evidence} resume: it continues; abort: \
+         its turn ends, then it continues. {meanwhile}",
+        nick = label(agent.as_str()),
+    )
+}

@@ -1,0 +1,54 @@
+//! Why an agent begins no new turn, as a status shows it.
+
+use gangline_core::{pause::PauseReason, word::Stored};
+use serde::{Deserialize, Serialize};
+
+use super::cut::cut;
+
+/// The longest cause in a description, in characters.
+const NOTE_MAX: usize = 80;
+
+/// One reason of a pause. Several may hold at once; the agent continues when none does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownPause {
+    /// Why: `operator`, `question`, `escalation`, `schedule`, `budget`, `rate_limit`, `fleet`, or the
+    /// word of a newer program.
+    pub reason: Stored<PauseReason>,
+    /// When it ends by itself, RFC 3339; absent = only a person or its cause ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// What caused it, in one line, redacted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl ShownPause {
+    /// Returns it as a clause for people: `sleeps until 2026-11-26 08:00Z`.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let until = self.until.as_deref().and_then(minute);
+        let until = until.map_or_else(String::new, |at| format!(" until {at}"));
+        let note = self.note.as_deref().map(|note| cut(note, NOTE_MAX));
+        let note = note.map_or_else(String::new, |note| format!(": {note}"));
+        match self.reason.known() {
+            Some(PauseReason::Operator) | None => format!("paused{until}"),
+            Some(PauseReason::Question) => format!("paused{until}: nobody answered its question"),
+            Some(PauseReason::Escalation) => {
+                format!("held until `resume` or `abort`: it was escalated{note}")
+            }
+            Some(PauseReason::Schedule) => format!("sleeps{until}"),
+            Some(PauseReason::Budget) => format!("held{until}: its budget is spent{note}"),
+            Some(PauseReason::RateLimit) => {
+                format!("waits{until} for its provider's quota{note}")
+            }
+            Some(PauseReason::Fleet) => {
+                format!("held{until}: the limit of the whole installation is reached{note}")
+            }
+        }
+    }
+}
+
+/// Returns date and minute of a moment: `2026-11-26 08:00Z`.
+fn minute(at: &str) -> Option<String> {
+    Some(format!("{} {}Z", at.get(..10)?, at.get(11..16)?))
+}
