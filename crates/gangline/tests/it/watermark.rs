@@ -29,9 +29,13 @@ rules:
 const PATCH: &str = r#"tool_use:
           name: apply_patch
           input: "*** Begin Patch\n*** Add File: $1/task.md\n+## Task\n+sort plums\n+## Constraints\n+eat none\n*** End Patch""#;
-/// OpenCode asks for a title.
-const TITLE: &str =
-    "rules:\n  - when: {system: 'title generator'}\n    reply: [text: \"a title\"]\n";
+/// OpenCode asks for a title, and for a summary of all that was said.
+const TITLE: &str = "rules:
+  - when: {system: 'title generator'}
+    reply: [text: \"a title\"]
+  - when: {system: 'context summarization'}
+    reply: [text: \"we talked\"]
+";
 
 fn rig(backend: &str, script: &str, each: &str) -> Rig {
     let rig = Rig::new(&["lab-ada"], Some(script), each);
@@ -74,7 +78,6 @@ fn notices(rig: &Rig) -> Vec<String> {
 }
 
 /// What the prompt after a shortening carries.
-const FORM: [&str; 2] = ["> sort plums", "> eat none"];
 const CARRIED: [&str; 5] = [
     "[gangline] your conversation was shortened",
     "- never push to main",
@@ -92,7 +95,8 @@ fn the_context_is_cared_for(backend: &str, each: &str) {
     let script = match backend {
         "codex" => SCRIPT.replace(tool, PATCH).replace("tool: Write", "tool: apply_patch"),
         "opencode" => SCRIPT
-            .replace(tool, "text: \"done\"")
+            .replace(tool, &tool.replace("Write", "write").replace("file_path", "filePath"))
+            .replace("tool: Write", "tool: write")
             // It shortens by itself a little below its window.
             .replace("input_tokens: 12", "input_tokens: 6")
             .replace("rules:\n", TITLE),
@@ -112,18 +116,11 @@ fn the_context_is_cared_for(backend: &str, each: &str) {
     rig.model_goes_on();
     ori.hears("lab-ada", "#general", "fine: big");
     ori.hears("lab-ada", "#general", "fine: turn");
-    // How OpenCode asks about a file outside of its folder is refused in this turn: it has no form here.
-    let has_form = backend != "opencode";
-    let mut expect = vec!["watermark", "compacting", "compacted", "checkpoint"];
-    if !has_form {
-        expect.insert(1, "checkpoint_incomplete");
-    }
+    let expect = ["watermark", "compacting", "compacted", "checkpoint"];
     assert_eq!(notices(&rig), expect);
     let notes = rig.world.state().join("agents/lab-ada/notes");
-    if has_form {
-        let form = fs::read_to_string(notes.join("task.md")).unwrap();
-        assert_eq!(form, "## Task\nsort plums\n## Constraints\neat none\n");
-    }
+    let form = fs::read_to_string(notes.join("task.md")).unwrap();
+    assert_eq!(form.trim_end(), "## Task\nsort plums\n## Constraints\neat none");
     let record = fs::read_to_string(notes.join("checkpoint.md")).unwrap();
     assert!(record.contains("> ori in #general: @lab-ada big"), "{record}");
     assert_eq!(rig.query("SELECT DISTINCT outcome FROM turns"), ["completed"]);
@@ -131,7 +128,7 @@ fn the_context_is_cared_for(backend: &str, each: &str) {
     assert_eq!(rig.query("SELECT count(*) FROM approvals"), ["0"], "nobody is asked");
     let last = requests(&rig).into_iter().rfind(|text| text.contains("and after")).unwrap();
     assert!(!last.contains("fine: big"), "the conversation was shortened");
-    for part in CARRIED.into_iter().filter(|part| has_form || !FORM.contains(part)) {
+    for part in CARRIED {
         assert!(last.contains(part), "{part} in {last}");
     }
 
@@ -203,6 +200,11 @@ fn what_does_not_fit_is_given_again(backend: &str, each: &str) {
 #[test]
 fn a_resident_claude_shortens_when_a_prompt_does_not_fit() {
     what_does_not_fit_is_given_again("claude", "process: resident");
+}
+
+#[test]
+fn an_opencode_shortens_when_a_prompt_does_not_fit() {
+    what_does_not_fit_is_given_again("opencode", "");
 }
 
 #[test]

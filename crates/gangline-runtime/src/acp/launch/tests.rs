@@ -99,6 +99,7 @@ fn opencode_gets_a_configuration_over_the_users_own() {
     let mut options = options(folder.path());
     options.extra.insert("models".to_owned(), json!(["second"]));
     options.extra.insert("context_window".to_owned(), json!(9000));
+    options.bounds.open = vec!["/s/notes".into()];
     let theirs = r#"{"theme":"dark","permission":{"bash":"allow"},"provider":{"other":{}}}"#;
     options.env.push(("OPENCODE_CONFIG_CONTENT".to_owned(), theirs.to_owned()));
     let started = start(&OPENCODE, &options);
@@ -107,6 +108,10 @@ fn opencode_gets_a_configuration_over_the_users_own() {
     // By itself it asks nobody.
     assert_eq!(config["permission"]["*"], "ask");
     assert_eq!(config["permission"]["bash"], "ask");
+    assert_eq!(config["compaction"]["auto"], false);
+    // Its question before that about a file elsewhere is not asked of the agent's own folders.
+    let outside = json!({"*": "ask", "/s/notes/*": "allow"});
+    assert_eq!(config["permission"]["external_directory"], outside);
     assert_eq!(config["agent"]["build"]["permission"]["bash"], "ask");
     assert_eq!((&config["share"], &config["autoupdate"]), (&json!("disabled"), &json!(false)));
     let provider = &config["provider"]["lab"];

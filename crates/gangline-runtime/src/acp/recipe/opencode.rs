@@ -1,5 +1,6 @@
 //! OpenCode: its whole configuration comes by a variable, over the user's own.
 
+use gangline_core::reading::Bounds;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -48,6 +49,14 @@ const AGENTS: [&str; 4] = ["build", "plan", "general", "explore"];
 /// Its lists of things to do touch nothing.
 const RUNS: [&str; 2] = ["todowrite", "todoread"];
 
+/// Returns what it asks about a file outside of its folder, before it asks about what is done with the
+/// file. That second question is enough for the agent's own folders.
+fn outside(bounds: &Bounds) -> Value {
+    let open = bounds.open.iter().map(|folder| format!("{}/*", folder.display()));
+    let rules = open.map(|pattern| (pattern, "allow".into()));
+    Value::Object(std::iter::once(("*".to_owned(), "ask".into())).chain(rules).collect())
+}
+
 fn prepare(wanted: &Wanted<'_>, given: &mut Given) -> Result<(), String> {
     let options = wanted.options;
     for name in QUIET {
@@ -61,8 +70,9 @@ fn prepare(wanted: &Wanted<'_>, given: &mut Given) -> Result<(), String> {
         None => json!({}),
     };
     let permission = ASKS.map(|tool| (tool, "ask")).into_iter().chain(RUNS.map(|it| (it, "allow")));
-    let permission: Map<String, Value> =
+    let mut permission: Map<String, Value> =
         permission.map(|(tool, what)| (tool.to_owned(), what.into())).collect();
+    permission.insert("external_directory".to_owned(), outside(&options.bounds));
     // An agent of the program has rules of its own, which a project may have written.
     for agent in AGENTS {
         config["agent"][agent]["permission"] = permission.clone().into();
@@ -71,6 +81,10 @@ fn prepare(wanted: &Wanted<'_>, given: &mut Given) -> Result<(), String> {
     config["permission"] = permission.into();
     config["autoupdate"] = false.into();
     config["share"] = "disabled".into();
+    // A prompt that does not fit is an error then, and the daemon has the context shortened (R2-07, R2-08).
+    // The program's own summary would be said as a part of the answer.
+    let auto = options.extra.get("auto_compact").and_then(Value::as_bool).unwrap_or(false);
+    config["compaction"]["auto"] = auto.into();
     if !options.system_prompt.is_empty() {
         let text = &options.system_prompt;
         let file = settings::write(options, "opencode-instructions.md", text)?;
