@@ -60,7 +60,7 @@ pub(super) fn unread(unread: Duration) -> Detection {
     let unread = minutes(unread);
     let text = format!(
         "You haven't checked your channels in {unread} minutes. Consider doing an irc_read() to see if \
-         there's relevant input."
+         there's relevant input (your tool for it may be called `recv`)."
     );
     let evidence =
         format!("no look at the inbox for {unread} minutes, while something waits there");

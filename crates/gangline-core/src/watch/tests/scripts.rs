@@ -239,3 +239,23 @@ fn misbehaving_sessions_raise_exactly_what_is_expected() {
         assert_eq!(session.found, Vec::<String>::new(), "{name}: more than expected");
     }
 }
+
+/// R1-30: the seed's words, after twelve minutes.
+#[test]
+fn an_unread_inbox_is_told_in_the_seeds_words() {
+    let minutes = |minutes: u64| Now(Duration::from_secs(60 * minutes));
+    let mut detectors = Detectors::default();
+    let task = Redacted::constant("write");
+    let _ = detectors.observe(&at(0, StepKind::TurnStarted { task }));
+    let _ = detectors.observe(&at(11 * 60, StepKind::Thinking));
+    assert_eq!(detectors.tick(minutes(11), true), []);
+    let told = detectors.tick(minutes(12), true);
+    let [Noticed::Raised(found)] = &told[..] else { panic!("{told:?}") };
+    let text = "You haven't checked your channels in 12 minutes. Consider doing an irc_read() to see if \
+                there's relevant input";
+    assert!(found.text.as_str().starts_with(text), "{}", found.text);
+    assert!(!found.counts);
+    // Nothing waits, nothing is told.
+    assert_eq!(detectors.tick(minutes(13), false), [Noticed::Cleared { key: found.key.clone() }]);
+    assert_eq!(detectors.tick(minutes(15), false), []);
+}
