@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
-    Backend, Compaction, DEFAULT_ALLOWED_TOOLS, Gastown, Hooks, McpServerConfig, MentionWhenBusy,
-    OnCrash, Process, Profile, Progress, PromptBy, ReplyMode, RestartNote, Role, Thinking, backend,
+    Backend, Compaction, DEFAULT_ALLOWED_TOOLS, DayBudget, Gastown, Hooks, McpServerConfig,
+    MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy, ReplyMode, RestartNote, Role,
+    Thinking, backend, budgets,
     declared::{Declared, plain, section},
     error::{Place, shown},
     hooks,
@@ -143,6 +144,13 @@ section! {
         /// A lower limit than the installation's `turns_per_cause`, for this agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub turns_per_cause: Option<u32> = None => lower(reader, key, &node).map(Some),
+        /// How much it may spend in a day, in place of `budgets.agent`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub budget: Option<DayBudget> = None => budgets::budget(reader, key, node).map(Some),
+        /// Whether its backend reaches the model by Gangline's relay, which counts and keeps the key;
+        /// absent = only under a budget with `action: stop`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub relay: Option<bool> = None => reader.boolean(key, &node).map(Some),
         /// The model's address, where the backend lets it be chosen.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub base_url: Option<String> = None => url(reader, key, &node).map(Some),

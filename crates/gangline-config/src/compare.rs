@@ -19,14 +19,16 @@ impl Config {
     #[must_use]
     pub fn marks(&self) -> BTreeMap<AgentName, String> {
         let shared = format!(
-            "{:?} {:?} {:?} {} {} {:?} {:?}",
+            "{:?} {:?} {:?} {} {} {:?} {:?} {:?} {:?}",
             self.network,
             self.mcp,
             self.hooks,
             self.buffer_size,
             self.turns_per_cause,
             self.supervisor,
-            (self.sleep_start, self.sleep_end)
+            (self.sleep_start, self.sleep_end),
+            self.budgets,
+            self.prices
         );
         let mark = |agent: &super::AgentConfig| {
             let mut hasher = DefaultHasher::new();
@@ -57,13 +59,14 @@ pub struct Difference {
 }
 
 /// The keys of an agent that have weight.
-const POWER: [&str; 19] = [
+const POWER: [&str; 21] = [
     "account_dir",
     "acp_command",
     "agent",
     "allowed_tools",
     "api_key_env",
     "base_url",
+    "budget",
     "command",
     "directory",
     "enabled",
@@ -76,15 +79,18 @@ const POWER: [&str; 19] = [
     "permissions",
     "process",
     "prompt",
+    "relay",
     "role",
 ];
 /// The sections of the file that have it.
-const POWERS: [&str; 9] = [
+const POWERS: [&str; 11] = [
     "apply_timeout_seconds",
+    "budgets",
     "hooks",
     "http",
     "mcp",
     "network",
+    "prices",
     "server",
     "state",
     "supervisor",

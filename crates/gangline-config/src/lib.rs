@@ -11,6 +11,7 @@ pub use gangline_core::permission::Permissions;
 pub use self::{
     agent::{AgentConfig, ColdReset},
     backend::{Backend, NotABackend},
+    budgets::{Budgets, DayBudget, ModelPrice},
     environment::Environment,
     error::{ConfigError, Place, Problem, Warning},
     hooks::{Gastown, Hooks},
@@ -32,6 +33,7 @@ pub mod nearest;
 mod agent;
 pub mod append;
 mod backend;
+mod budgets;
 pub mod compare;
 mod declared;
 mod environment;
@@ -45,6 +47,7 @@ mod schema;
 mod sections;
 mod server;
 mod sleep;
+mod spending;
 mod supervisor;
 mod thinking;
 mod value;

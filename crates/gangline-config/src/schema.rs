@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use gangline_core::{
+    budget::BudgetAction,
     hook::{HookEvent, WebhookEvent},
     permission::Permissions,
     word::Word,
@@ -15,6 +16,17 @@ pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {
         Permissions::Ask => "Rules allow tools that only read; a human decides the rest.",
         Permissions::Allowlist => "Only `allowed_tools` exist; they run unasked.",
         Permissions::Bypass => "Everything runs unasked; status and WHOIS show BYPASS.",
+    })
+}
+
+/// Of a budget's `action`.
+pub(super) fn budget_action(_: &mut SchemaGenerator) -> Schema {
+    words(|action: BudgetAction| match action {
+        BudgetAction::Warn => "People are told.",
+        BudgetAction::Hold => "No new turn begins until the next day; messages are kept.",
+        BudgetAction::Stop => {
+            "As `hold`, and the open turn's next request to the model is refused."
+        }
     })
 }
 

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
-    AgentConfig, ConfigError, Environment, Hooks, MAX_CONFIG_BYTES, Names, Server, ServerKey,
-    Supervisor, Warning, agent,
+    AgentConfig, Budgets, ConfigError, Environment, Hooks, MAX_CONFIG_BYTES, ModelPrice, Names,
+    Server, ServerKey, Supervisor, Warning, agent, budgets,
     declared::{self, Declared, plain, section},
     error::{Place, Problem},
     hooks, join_address,
@@ -15,6 +15,7 @@ use super::{
     value::{self, is_blank, loopback, path, url},
 };
 use gangline_core::{
+    budget::BudgetAction,
     hook::WebhookEvent,
     name::{AgentName, ChannelName},
     pause::{Schedule, TimeOfDay},
@@ -49,6 +50,13 @@ section! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         pub sleep_end: Option<TimeOfDay> = None => reader.parsed(key, &node).map(Some),
+        /// How much may be spent in a day.
+        #[serde(skip_serializing_if = "Budgets::is_empty")]
+        pub budgets: Budgets = Budgets::default() => plain(reader, key, node),
+        /// What models cost that the list of prices does not have, or not rightly.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        pub prices: BTreeMap<String, ModelPrice> = BTreeMap::new()
+            => budgets::prices(reader, key, node),
         /// How the IRC network is had.
         pub network: Network = Network::default() => network(reader, key, node),
         /// The HTTP interface.
@@ -221,8 +229,25 @@ pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
         Some(None) => {}
         None => reader.warn(at, "no agents are configured", None),
     }
+    relays_fit(reader, &config, at);
     reader.nothing_else("", top, &Config::KEYS);
     Some(config)
+}
+
+/// Faults what no relay could do.
+fn relays_fit(reader: &mut Reader<'_>, config: &Config, place: Place) {
+    for agent in config.agents.iter().filter(|agent| agent.relay == Some(false)) {
+        let budgets = config.budgets_of(agent);
+        if let Some((scope, _)) =
+            budgets.iter().find(|(_, budget)| budget.action == BudgetAction::Stop)
+        {
+            reader.fault_help(
+                place,
+                format!("`relay: false` of {} and `action: stop` of the budget of {scope} exclude each other", agent.nick),
+                "leave `relay` out, or write `action: hold`",
+            );
+        }
+    }
 }
 
 fn agents(reader: &mut Reader<'_>, items: Vec<Node>, server: &str) -> Vec<super::AgentConfig> {

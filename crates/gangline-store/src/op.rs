@@ -82,6 +82,9 @@ ops! {
     REVOKE_TOKEN = "revoke_token",
     USE_TOKEN = "use_token",
     ADD_USAGE = "add_usage",
+    RELAYED = "relayed",
+    RAISE_BUDGET = "raise_budget",
+    HOLD_FLEET = "hold_fleet",
     PUT_ACCOUNT = "put_account",
     PROBE = "probe",
 }

@@ -3,6 +3,7 @@
 mod agents;
 mod applied;
 mod approvals;
+mod budgets;
 mod causes;
 mod changes;
 mod findings;

@@ -3,6 +3,7 @@
 mod agents;
 mod applied;
 mod approvals;
+mod budgets;
 mod causes;
 mod changes;
 mod events;
@@ -31,6 +32,7 @@ pub use approvals::{
     WithdrawApproval,
 };
 pub(crate) use approvals::{by_rules, is_by_rules};
+pub use budgets::{FleetHold, NewRaise, RelayedCall, RelayedRow, SpentRow};
 pub use causes::{CauseEnded, CauseRow, Held, Released};
 pub use changes::{
     ChangeKind, ChangeRequested, ChangeRow, ChangeState, ChangeStep, ChangeTold, NewChange,

@@ -85,6 +85,7 @@ impl AgentLoop {
             cache_read: count(usage.cache_read_tokens),
             cache_write: count(usage.cache_write_tokens),
             cost_micros: usage.cost_micros.map(count),
+            source: gangline_core::budget::UsageSource::Backend,
         };
         self.journal.push(Entry::Usage(usage));
     }

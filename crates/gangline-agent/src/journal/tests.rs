@@ -54,6 +54,7 @@ fn usage() -> Record {
         cache_read: 0,
         cache_write: 0,
         cost_micros: None,
+        source: gangline_core::budget::UsageSource::Backend,
     }))
 }
 

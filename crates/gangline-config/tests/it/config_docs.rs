@@ -10,6 +10,9 @@ const HEADING: &str = "## Everything, with its defaults";
 /// Keys of an agent in the example that are its backend's.
 const FOREIGN: [&str; 2] = ["background_tasks", "screen"];
 
+/// Sections whose keys are names that a user gives.
+const BY_NAME: [&str; 1] = ["prices"];
+
 /// One key as the example shows it.
 struct Shown {
     section: String,
@@ -103,7 +106,9 @@ fn the_documentation_shows_every_key_and_no_other() {
     compare(&schema, &schema, "", &shown, &mut faults);
     for (section, property) in schema["properties"].as_object().unwrap() {
         let section_of = definition(&schema, property);
-        compare(&schema, section_of, section, &shown, &mut faults);
+        if !BY_NAME.contains(&section.as_str()) {
+            compare(&schema, section_of, section, &shown, &mut faults);
+        }
         for (key, property) in section_of["properties"].as_object().into_iter().flatten() {
             let inner = definition(&schema, property)["properties"].as_object();
             for name in inner.into_iter().flat_map(serde_json::Map::keys) {

@@ -246,8 +246,8 @@ pub(crate) fn all(c: &Connection) -> rusqlite::Result<Vec<AgentRow>> {
 pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
     fence(w, &usage.agent, usage.turn.map(|turn| turn.epoch))?;
     let sql = "INSERT INTO usage (installation_id, agent, epoch, turn_epoch, turn_number, model, \
-               input, output, cache_read, cache_write, cost_micros, at, spender) \
-               VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+               input, output, cache_read, cache_write, cost_micros, at, spender, source) \
+               VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     sql::run(
         &w.connection,
         sql,
@@ -264,6 +264,7 @@ pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
             usage.cost_micros,
             w.now.0,
             usage.by.as_str(),
+            usage.source.as_str(),
         ],
     )?;
     Ok(())

@@ -172,6 +172,8 @@ pub struct NewUsage {
     pub cache_write: i64,
     /// Cost in millionths of a dollar, if known.
     pub cost_micros: Option<i64>,
+    /// Who counted.
+    pub source: gangline_core::budget::UsageSource,
 }
 
 /// Usage added up.

@@ -216,6 +216,9 @@ pub(crate) const LIFE: &[&str] = &[
     "release",
     "end_cause",
     "add_usage",
+    "relayed",
+    "raise_budget",
+    "hold_fleet",
     "remove_rule",
     "ask",
     "answer",
@@ -330,6 +333,7 @@ async fn second_half(store: &Store, epoch: Epoch) {
     say("end_cause");
     store.add_usage(usage(None)).await.unwrap();
     say("add_usage");
+    budgets(store).await;
     // There is none: the write is one all the same.
     assert_eq!(store.remove_rule(1).await.unwrap(), None);
     say("remove_rule");
@@ -352,6 +356,15 @@ async fn what_is_whispered(store: &Store) {
     say("whisper");
     alone(store, Entry::WhispersDelivered(delivered(&[whisper], WhisperRoad::Hook))).await.unwrap();
     say("whispers_delivered");
+}
+
+async fn budgets(store: &Store) {
+    store.relayed(relayed(None, 7)).await.unwrap();
+    say("relayed");
+    store.raise_budget(raise("day", "5k")).await.unwrap();
+    say("raise_budget");
+    assert!(store.hold_fleet("too much", None).await.unwrap());
+    say("hold_fleet");
 }
 
 async fn what_waits_for_people(store: &Store) {

@@ -4,6 +4,7 @@
 
 mod agents;
 mod approvals;
+mod budgets;
 mod causes;
 mod changes;
 mod events;
@@ -146,6 +147,11 @@ mod sqlite {
             a_decision_on_a_void_approval_is_forgotten_one_attempt_later,
             a_decision_that_missed_its_runtime_is_kept,
             another_question_gets_another_number;
+        budgets:
+            spending_is_added_up_by_agent_room_and_day,
+            relayed_calls_are_counted_by_day_and_end,
+            a_budget_is_raised_for_one_day,
+            one_hold_of_the_fleet_is_open_at_a_time;
         agents:
             each_start_raises_the_epoch_and_keeps_the_session,
             a_session_belongs_to_the_backend_that_made_it,

@@ -67,6 +67,12 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
         "add_usage" => {
             store.usage(None, gangline_os::clock::UnixMicros(0)).await.unwrap().calls == 1
         }
+        "relayed" => !store.relayed_on(DAY).await.unwrap().is_empty(),
+        "raise_budget" => {
+            let raised = store.raised(gangline_core::budget::BudgetScope::Day, DAY).await;
+            raised.unwrap().tokens == 5000
+        }
+        "hold_fleet" => store.fleet_hold().await.unwrap().is_some(),
         other => waits_for_people(store, other).await,
     })
 }

@@ -99,7 +99,8 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
 }
 
 /// Takes away what schemas 10 and 11 have brought.
-const TO_9: &str = "ALTER TABLE messages DROP COLUMN restart; DROP INDEX questions_waited; ALTER TABLE questions DROP COLUMN waits; \
+const TO_9: &str = "ALTER TABLE usage DROP COLUMN source; DROP TABLE budget_raises; \
+    DROP TABLE relay_calls; DROP TABLE fleet_holds; ALTER TABLE messages DROP COLUMN restart; DROP INDEX questions_waited; ALTER TABLE questions DROP COLUMN waits; \
     DROP TABLE pauses; DROP INDEX questions_request; DROP INDEX questions_due; \
     DROP INDEX questions_all_open; DROP INDEX reminders_request; DROP INDEX messages_wakes; \
     ALTER TABLE questions DROP COLUMN options; ALTER TABLE questions DROP COLUMN several; \

@@ -18,9 +18,9 @@ use gangline_core::{
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
     Announce, ChangeKind, Delivered, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer,
-    NewChange, NewFinding, NewLetter, NewMessage, NewQuestion, NewReminder, NewToken, NewUsage,
-    NewWake, NewWhisper, OpenApproval, OpenOptions, Ruling, Send, Settle, Store, StoreError, Take,
-    TokenScope, Tuning, Whose, WithdrawApproval,
+    NewChange, NewFinding, NewLetter, NewMessage, NewQuestion, NewRaise, NewReminder, NewToken,
+    NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, RelayedCall, Ruling, Send, Settle,
+    Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -314,6 +314,32 @@ pub(crate) fn usage(turn: Option<TurnId>) -> NewUsage {
         cache_read: 0,
         cache_write: 0,
         cost_micros: None,
+        source: gangline_core::budget::UsageSource::Backend,
+    }
+}
+
+/// The day of every record here.
+pub(crate) const DAY: &str = "2026-11-26";
+
+/// A call that used this much, in this turn or in none.
+pub(crate) fn relayed(turn: Option<TurnId>, input: i64) -> RelayedCall {
+    let source = gangline_core::budget::UsageSource::Relay;
+    RelayedCall {
+        agent: ada(),
+        usage: turn.map(|turn| NewUsage { input, source, ..usage(Some(turn)) }),
+        day: DAY.to_owned(),
+        outcome: gangline_core::budget::CallOutcome::Answered,
+        first_byte_micros: 20,
+        lasted_micros: 300,
+    }
+}
+
+pub(crate) fn raise(scope: &str, by: &str) -> NewRaise {
+    NewRaise {
+        scope: scope.parse().unwrap(),
+        day: DAY.to_owned(),
+        raise: by.parse().unwrap(),
+        by: "otto".to_owned(),
     }
 }
 

@@ -66,6 +66,46 @@ INSERT INTO pauses (agent, reason, installation_id, holds, at)
 
 -- Budgets and what was counted.
 
+-- Who counted: the backend, or the relay.
+ALTER TABLE usage ADD COLUMN source TEXT NOT NULL DEFAULT 'backend';
+
+-- What a person added to a budget for one day, by the clock on the wall.
+CREATE TABLE budget_raises (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  installation_id TEXT NOT NULL,
+  scope           TEXT NOT NULL,
+  day             TEXT NOT NULL,
+  tokens          INTEGER NOT NULL,
+  cost_micros     INTEGER NOT NULL,
+  raised_by       TEXT NOT NULL,
+  at              INTEGER NOT NULL
+) STRICT;
+CREATE INDEX budget_raises_day ON budget_raises (day, scope);
+
+-- Requests to models' APIs that went through a relay, by how they ended.
+CREATE TABLE relay_calls (
+  agent             TEXT NOT NULL,
+  day               TEXT NOT NULL,
+  outcome           TEXT NOT NULL,
+  installation_id   TEXT NOT NULL,
+  calls             INTEGER NOT NULL,
+  first_byte_micros INTEGER NOT NULL,
+  lasted_micros     INTEGER NOT NULL,
+  PRIMARY KEY (agent, day, outcome)
+) WITHOUT ROWID, STRICT;
+
+-- Holds of the whole fleet; one at a time is open.
+CREATE TABLE fleet_holds (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  installation_id TEXT NOT NULL,
+  why             TEXT NOT NULL,
+  began_at        INTEGER NOT NULL,
+  until           INTEGER,
+  ended_at        INTEGER,
+  ended_by        TEXT
+) STRICT;
+CREATE UNIQUE INDEX fleet_holds_open ON fleet_holds (installation_id) WHERE ended_at IS NULL;
+
 -- The supervisor: who asked the model.
 ALTER TABLE usage ADD COLUMN spender TEXT NOT NULL DEFAULT 'agent';
 

@@ -243,6 +243,7 @@ fn usage(input: i64, turn: Option<gangline_core::TurnId>) -> NewUsage {
         cache_read: 3,
         cache_write: 4,
         cost_micros: Some(10),
+        source: gangline_core::budget::UsageSource::Backend,
     }
 }
 

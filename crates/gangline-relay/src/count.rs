@@ -1,0 +1,232 @@
+//! What a response tells of its tokens: pure. Start at [`Counting`].
+
+use gangline_core::price::Tokens;
+use hyper::header::HeaderMap;
+use serde::Deserialize;
+
+use crate::{READ_MAX, sse::Events, wire::Wire};
+
+/// Reads a response's body as it goes by.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    wire: Wire,
+    form: Form,
+    /// The model, once the response has told it.
+    pub(crate) model: String,
+    /// The tokens so far.
+    pub(crate) tokens: Option<Tokens>,
+    /// An error came inside the stream.
+    pub(crate) failed: bool,
+    /// The error says that the prompt is too long for the model.
+    pub(crate) overflow: bool,
+}
+
+/// What the vendors say when a prompt is too long for the model.
+const TOO_LONG: [&str; 5] = [
+    "prompt is too long",
+    "context_length_exceeded",
+    "maximum context length",
+    "exceed context limit",
+    "exceeds the maximum number of tokens",
+];
+
+#[derive(Debug)]
+enum Form {
+    Events(Events),
+    /// The body so far, and how long it will be, if the headers say so.
+    Whole(Vec<u8>, Option<usize>),
+    /// Not to be read, or too long.
+    Unread,
+}
+
+impl Counting {
+    /// Prepares for a response with these headers.
+    pub(crate) fn new(wire: Wire, headers: &HeaderMap) -> Self {
+        let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or("");
+        let length = headers.get("content-length").and_then(|it| it.to_str().ok()?.parse().ok());
+        let encoded = headers.get("content-encoding").is_some_and(|how| how != "identity");
+        let form = match wire {
+            Wire::Other => Form::Unread,
+            _ if encoded => Form::Unread,
+            _ if kind.starts_with("text/event-stream") => Form::Events(Events::default()),
+            _ => Form::Whole(Vec::new(), length),
+        };
+        Self { wire, form, model: String::new(), tokens: None, failed: false, overflow: false }
+    }
+
+    /// Reads a piece of the body.
+    pub(crate) fn piece(&mut self, piece: &[u8]) {
+        let mut form = std::mem::replace(&mut self.form, Form::Unread);
+        match &mut form {
+            Form::Events(events) => {
+                events.feed(piece, |data| self.told(data));
+            }
+            Form::Whole(body, length) if body.len() + piece.len() <= READ_MAX => {
+                body.extend_from_slice(piece);
+                // Who waits for the whole has it with this piece, and may ask anew at once.
+                let last = piece.trim_ascii_end().last();
+                if length.map_or(matches!(last, Some(b'}' | b']')), |length| body.len() >= length) {
+                    self.whole(body);
+                }
+            }
+            Form::Whole(..) | Form::Unread => form = Form::Unread,
+        }
+        self.form = form;
+    }
+
+    /// Reads what was left for the end of the body.
+    pub(crate) fn end(&mut self) {
+        if let Form::Whole(body, _) = std::mem::replace(&mut self.form, Form::Unread) {
+            self.whole(&body);
+        }
+    }
+
+    fn whole(&mut self, body: &[u8]) {
+        match body.first() {
+            // Gemini's stream without events: one list.
+            Some(b'[') => {
+                let all: Vec<Told> = serde_json::from_slice(body).unwrap_or_default();
+                all.into_iter().for_each(|told| self.take(told));
+            }
+            Some(_) => self.told(body),
+            None => {}
+        }
+    }
+
+    fn told(&mut self, data: &[u8]) {
+        let text = std::str::from_utf8(data).unwrap_or_default();
+        let has = |word: &str| text.contains(word);
+        // Most events are pieces of text. `usageMetadata` has the word too.
+        if (has("\"usage") || has("\"error") || (self.model.is_empty() && has("\"model")))
+            && let Ok(told) = serde_json::from_str::<Told>(text)
+        {
+            self.take(told);
+            self.overflow |= self.failed && TOO_LONG.into_iter().any(has);
+        }
+    }
+
+    fn take(&mut self, told: Told) {
+        let Told { kind, message, response, usage, usage_metadata, model, model_version, error } =
+            told;
+        self.failed |= error.is_some_and(|error| !error.is_null())
+            || matches!(kind.as_deref(), Some("error" | "response.failed"));
+        let inner = message.or(response).unwrap_or_default();
+        for model in [model, model_version, inner.model].into_iter().flatten() {
+            self.model = model;
+        }
+        if let Some(usage) = usage.or(inner.usage) {
+            let before = self.tokens.unwrap_or_default();
+            self.tokens = Some(usage.tokens(self.wire, before));
+        }
+        if let Some(usage) = usage_metadata {
+            self.tokens = Some(usage.tokens());
+        }
+    }
+}
+
+/// What any of the interfaces may tell.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Told {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    message: Option<Inner>,
+    response: Option<Inner>,
+    usage: Option<Usage>,
+    #[serde(rename = "usageMetadata")]
+    usage_metadata: Option<GeminiUsage>,
+    model: Option<String>,
+    #[serde(rename = "modelVersion")]
+    model_version: Option<String>,
+    error: Option<serde_json::Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Inner {
+    model: Option<String>,
+    usage: Option<Usage>,
+}
+
+/// Anthropic's and OpenAI's numbers.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_creation: Option<CacheCreation>,
+    input_tokens_details: Option<Details>,
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<Details>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_1h_input_tokens: u64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Details {
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// Returns the tokens; what is not told is as it was.
+    fn tokens(self, wire: Wire, before: Tokens) -> Tokens {
+        if wire == Wire::Anthropic {
+            let hour = self.cache_creation.map(|of| of.ephemeral_1h_input_tokens);
+            let hour = hour.unwrap_or(before.cache_write_hour);
+            let written = before.cache_write.saturating_add(before.cache_write_hour);
+            let written = self.cache_creation_input_tokens.unwrap_or(written);
+            return Tokens {
+                input: self.input_tokens.unwrap_or(before.input),
+                output: self.output_tokens.unwrap_or(before.output),
+                cache_read: self.cache_read_input_tokens.unwrap_or(before.cache_read),
+                cache_write: written.saturating_sub(hour),
+                cache_write_hour: hour.min(written),
+            };
+        }
+        let details = self.input_tokens_details.or(self.prompt_tokens_details).unwrap_or_default();
+        let cached = details.cached_tokens.unwrap_or(0);
+        let written = details.cache_write_tokens.unwrap_or(0);
+        let input = self.input_tokens.or(self.prompt_tokens).unwrap_or(0);
+        Tokens {
+            input: input.saturating_sub(cached).saturating_sub(written),
+            output: self.output_tokens.or(self.completion_tokens).unwrap_or(0),
+            cache_read: cached,
+            cache_write: written,
+            cache_write_hour: 0,
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct GeminiUsage {
+    prompt_token_count: u64,
+    tool_use_prompt_token_count: u64,
+    candidates_token_count: u64,
+    thoughts_token_count: u64,
+    cached_content_token_count: u64,
+}
+
+impl GeminiUsage {
+    fn tokens(&self) -> Tokens {
+        let read = self.prompt_token_count.saturating_add(self.tool_use_prompt_token_count);
+        Tokens {
+            input: read.saturating_sub(self.cached_content_token_count),
+            output: self.candidates_token_count.saturating_add(self.thoughts_token_count),
+            cache_read: self.cached_content_token_count,
+            ..Tokens::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

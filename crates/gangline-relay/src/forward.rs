@@ -1,0 +1,394 @@
+//! A request's way to the API and its response's way back. Start at [`Shared::answer`].
+
+use std::{error::Error, io, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use gangline_core::{
+    budget::CallOutcome,
+    price::{Prices, Tokens},
+};
+use gangline_os::{clock::SharedClock, secret::Secret};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited, StreamBody, combinators};
+use hyper::{
+    Request, Response, StatusCode,
+    body::{Body as _, Frame, Incoming},
+    header::{self, HeaderMap, HeaderName, HeaderValue},
+    http::request::Parts,
+};
+use tokio::sync::{mpsc, watch};
+use tracing::warn;
+
+use crate::{
+    REQUEST_MAX,
+    admit::{self, Found, Stopped},
+    count::Counting,
+    credential::Credential,
+    headers,
+    totals::{Limits, Report, Totals},
+    upstream::Upstream,
+    wire::Wire,
+};
+
+/// The API must take a connection within this.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// Tells the vendors' clients that the same request will not fare better.
+const NO_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+
+type Body = combinators::UnsyncBoxBody<Bytes, io::Error>;
+
+/// What every request needs.
+pub(crate) struct Shared {
+    pub(crate) client: reqwest::Client,
+    pub(crate) upstream: Upstream,
+    pub(crate) token: Secret,
+    pub(crate) credential: Credential,
+    pub(crate) prices: Prices,
+    pub(crate) totals: Totals,
+    pub(crate) limits: watch::Receiver<Limits>,
+    pub(crate) reports: mpsc::Sender<Report>,
+    pub(crate) clock: SharedClock,
+    pub(crate) port: u16,
+}
+
+/// Makes the client for an API.
+pub(crate) fn client(upstream: &Upstream) -> io::Result<reqwest::Client> {
+    // An error means that the process has a provider already, which is what is wanted.
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+    let mut client = reqwest::Client::builder()
+        .connect_timeout(CONNECT_WITHIN)
+        .redirect(reqwest::redirect::Policy::none());
+    if upstream.is_local() {
+        client = client.no_proxy();
+    }
+    if upstream.is_plain() {
+        // No certificate is ever looked at; the system's roots would cost memory.
+        client = client.tls_certs_only(std::iter::empty());
+    }
+    client.build().map_err(io::Error::other)
+}
+
+/// Why the relay answers by itself.
+struct Refusal {
+    status: StatusCode,
+    text: String,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Self { status, text: text.into() }
+    }
+}
+
+impl Shared {
+    /// Answers one request. Cancel-safe: dropping it ends the request to the API.
+    pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        let path = request.uri().path().to_owned();
+        let wire = Wire::of(&path);
+        match self.forward(request, wire).await {
+            Ok(response) => response,
+            Err(Refusal { status, text }) => {
+                let body = wire.refusal(&path, status.as_u16(), &text).to_string();
+                let body = Full::from(body).map_err(|never| match never {}).boxed_unsync();
+                let mut response = Response::new(body);
+                *response.status_mut() = status;
+                let headers = response.headers_mut();
+                headers.insert(header::CONTENT_TYPE, JSON);
+                headers.insert(NO_RETRY, HeaderValue::from_static("false"));
+                response
+            }
+        }
+    }
+
+    async fn forward(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+        wire: Wire,
+    ) -> Result<Response<Body>, Refusal> {
+        let began = self.clock.monotonic();
+        let (parts, body) = request.into_parts();
+        let found = self.admit(&parts)?;
+        if parts.headers.contains_key(header::UPGRADE) {
+            let text = "this relay speaks HTTP requests only: POST to the same path";
+            return Err(Refusal::new(StatusCode::UPGRADE_REQUIRED, text));
+        }
+        let mut headers = parts.headers;
+        headers::without_hops(&mut headers);
+        headers::without_ours(&mut headers);
+        let path = self.credentials(found, parts.uri.path(), &mut headers)?;
+        let Some(url) = self.upstream.url(&path, parts.uri.query()) else {
+            let text = format!("this relay serves paths below `{}/` only", self.upstream.base());
+            return Err(Refusal::new(StatusCode::NOT_FOUND, text));
+        };
+        if wire != Wire::Other {
+            self.within_limits()?;
+        }
+        if body.size_hint().lower() > REQUEST_MAX {
+            return Err(too_large());
+        }
+        let asked = self.client.request(parts.method, url).headers(headers);
+        let asked = match body.is_end_stream() {
+            true => asked,
+            false => {
+                let most = usize::try_from(REQUEST_MAX).unwrap_or(usize::MAX);
+                asked.body(reqwest::Body::wrap(Limited::new(body, most)))
+            }
+        };
+        let mut meter = Meter::new(self, wire, began);
+        match asked.send().await {
+            Ok(response) => Ok(meter.respond(response).await),
+            Err(error) if is_too_large(&error) => {
+                meter.end(CallOutcome::Rejected).await;
+                Err(too_large())
+            }
+            Err(error) => {
+                meter.end(CallOutcome::Failed).await;
+                let text = format!("the model's API cannot be reached: {}", whole(&error));
+                warn!(text, "a request to the model's API failed");
+                Err(Refusal::new(StatusCode::BAD_GATEWAY, text))
+            }
+        }
+    }
+
+    fn admit(&self, parts: &Parts) -> Result<Found, Refusal> {
+        let found = admit::check((&parts.headers, parts.uri.path()), (&self.token, self.port));
+        found.map_err(|stopped| match stopped {
+            Stopped::Foreign(why) => Refusal::new(StatusCode::FORBIDDEN, why),
+            Stopped::NoToken => {
+                let text = "this relay of Gangline wants the token of its agent's backend";
+                Refusal::new(StatusCode::UNAUTHORIZED, text)
+            }
+        })
+    }
+
+    /// Puts the credentials for the API into the headers, and returns the path at the API.
+    fn credentials(
+        &self,
+        found: Found,
+        path: &str,
+        headers: &mut HeaderMap,
+    ) -> Result<String, Refusal> {
+        match (&self.credential, found) {
+            (Credential::Own, Found::Path(path)) => Ok(path),
+            (Credential::Key(key), Found::Header(at)) => {
+                if headers::exchange(headers, &at, key.expose().trim()) {
+                    return Ok(path.to_owned());
+                }
+                let text = "the model's key has characters that a header cannot carry";
+                Err(Refusal::new(StatusCode::BAD_GATEWAY, text))
+            }
+            (Credential::Own, Found::Header(_)) | (Credential::Key(_), Found::Path(_)) => {
+                let text = "the relay's token is not where this agent has it";
+                Err(Refusal::new(StatusCode::UNAUTHORIZED, text))
+            }
+        }
+    }
+
+    fn within_limits(&self) -> Result<(), Refusal> {
+        let why = self.limits.borrow().stops(&self.totals).map(str::to_owned);
+        let Some(why) = why else { return Ok(()) };
+        let report = Report {
+            model: String::new(),
+            tokens: None,
+            cost_micros: None,
+            outcome: CallOutcome::Refused,
+            first_byte: Duration::ZERO,
+            lasted: Duration::ZERO,
+        };
+        // A refusal that nobody counts is still one.
+        let _ = self.reports.try_send(report);
+        Err(Refusal::new(StatusCode::BAD_REQUEST, why))
+    }
+}
+
+fn too_large() -> Refusal {
+    let text = format!("the request is larger than {} MiB", REQUEST_MAX >> 20);
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+}
+
+fn is_too_large(error: &reqwest::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Returns an error with its causes, without the address.
+fn whole(error: &reqwest::Error) -> String {
+    let mut text = String::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if !text.is_empty() {
+            text.push_str(": ");
+        }
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    if text.is_empty() { "no answer".to_owned() } else { text }
+}
+
+/// Counts one call, to its end: however that comes, it is reported once.
+struct Meter {
+    shared: Arc<Shared>,
+    wire: Wire,
+    began: Duration,
+    first_byte: Duration,
+    status: StatusCode,
+    counting: Option<Counting>,
+    /// How much of the response is still to come, if its headers tell its length.
+    left: Option<u64>,
+    /// What of it is in the totals.
+    added: (u64, u64),
+    over: bool,
+}
+
+impl Meter {
+    fn new(shared: &Arc<Shared>, wire: Wire, began: Duration) -> Self {
+        let over = wire == Wire::Other;
+        if !over {
+            shared.totals.called();
+        }
+        Self {
+            shared: Arc::clone(shared),
+            wire,
+            began,
+            first_byte: Duration::ZERO,
+            status: StatusCode::OK,
+            counting: None,
+            left: None,
+            added: (0, 0),
+            over,
+        }
+    }
+
+    /// Passes a response on.
+    async fn respond(mut self, response: reqwest::Response) -> Response<Body> {
+        self.first_byte = self.shared.clock.monotonic().saturating_sub(self.began);
+        self.status = response.status();
+        self.counting = Some(Counting::new(self.wire, response.headers()));
+        let mut headers = response.headers().clone();
+        headers::without_hops(&mut headers);
+        let status = response.status();
+        self.left = response.content_length();
+        if self.left == Some(0) {
+            self.finish().await;
+        }
+        let pieces = Box::pin(response.bytes_stream());
+        let body = stream::unfold(Some((self, pieces)), |state| async move {
+            let (mut meter, mut pieces) = state?;
+            match pieces.next().await {
+                Some(Ok(piece)) => {
+                    // First counted, then passed on: the next request meets the new sums.
+                    meter.piece(&piece);
+                    // Behind the last byte of a known length nobody asks for more.
+                    if meter.left == Some(0) {
+                        meter.finish().await;
+                    }
+                    Some((Ok(Frame::data(piece)), Some((meter, pieces))))
+                }
+                Some(Err(error)) => {
+                    meter.end(CallOutcome::Cut).await;
+                    Some((Err(io::Error::other(error)), None))
+                }
+                None => {
+                    meter.finish().await;
+                    None
+                }
+            }
+        });
+        let mut response = Response::new(StreamBody::new(body).boxed_unsync());
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        response
+    }
+
+    fn piece(&mut self, piece: &[u8]) {
+        let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
+        self.left = self.left.map(|left| left.saturating_sub(length));
+        if let Some(counting) = &mut self.counting {
+            counting.piece(piece);
+        }
+        self.add();
+    }
+
+    /// The response is whole.
+    async fn finish(&mut self) {
+        if let Some(counting) = &mut self.counting {
+            counting.end();
+        }
+        self.add();
+        let outcome = self.outcome();
+        self.end(outcome).await;
+    }
+
+    /// Brings the totals up to what the response has told.
+    fn add(&mut self) {
+        let Some((tokens, cost)) = self.told() else { return };
+        let now = (tokens.counted(), cost.unwrap_or(0));
+        if self.added == (0, 0) && now != (0, 0) {
+            self.shared.totals.told();
+        }
+        let more = (now.0.saturating_sub(self.added.0), now.1.saturating_sub(self.added.1));
+        if more != (0, 0) {
+            self.shared.totals.add(more.0, more.1);
+            self.added = (self.added.0 + more.0, self.added.1 + more.1);
+        }
+    }
+
+    fn told(&self) -> Option<(Tokens, Option<u64>)> {
+        let counting = self.counting.as_ref()?;
+        let tokens = counting.tokens?;
+        Some((tokens, self.shared.prices.cost(&counting.model, &tokens)))
+    }
+
+    fn outcome(&self) -> CallOutcome {
+        let (overflow, failed) =
+            self.counting.as_ref().map_or((false, false), |it| (it.overflow, it.failed));
+        match self.status.as_u16() {
+            _ if overflow => CallOutcome::Overflow,
+            401 | 403 => CallOutcome::Unauthorized,
+            429 => CallOutcome::RateLimited,
+            400..=499 => CallOutcome::Rejected,
+            500.. => CallOutcome::Failed,
+            _ if failed => CallOutcome::Failed,
+            _ => CallOutcome::Answered,
+        }
+    }
+
+    fn report(&mut self, outcome: CallOutcome) -> Report {
+        self.over = true;
+        let told = self.told();
+        Report {
+            model: self.counting.as_ref().map(|it| it.model.clone()).unwrap_or_default(),
+            tokens: told.map(|(tokens, _)| tokens),
+            cost_micros: told.and_then(|(_, cost)| cost),
+            outcome,
+            first_byte: self.first_byte,
+            lasted: self.shared.clock.monotonic().saturating_sub(self.began),
+        }
+    }
+
+    async fn end(&mut self, outcome: CallOutcome) {
+        if !self.over {
+            let report = self.report(outcome);
+            let _ = self.shared.reports.send(report).await;
+        }
+    }
+}
+
+impl Drop for Meter {
+    /// The backend went away in the middle.
+    fn drop(&mut self) {
+        if !self.over {
+            let report = self.report(CallOutcome::Cut);
+            if let Err(error) = self.shared.reports.try_send(report) {
+                warn!(%error, "a call that was cut is not recorded");
+            }
+        }
+    }
+}

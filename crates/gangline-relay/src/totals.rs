@@ -1,0 +1,106 @@
+//! What has been counted since the relay began, and where it has to stop.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use gangline_core::{budget::CallOutcome, price::Tokens};
+
+/// Running sums, shared with whoever wants to read them. Only the relay adds.
+#[derive(Debug, Clone, Default)]
+pub struct Totals(Arc<Sums>);
+
+#[derive(Debug, Default)]
+struct Sums {
+    calls: AtomicU64,
+    counted: AtomicU64,
+    tokens: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl Totals {
+    /// Returns how many responses told their tokens.
+    #[must_use]
+    pub fn counted(&self) -> u64 {
+        self.0.counted.load(Ordering::SeqCst)
+    }
+
+    /// Returns how many requests reached the model's API.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.0.calls.load(Ordering::SeqCst)
+    }
+
+    /// Returns the tokens so far, as a budget counts them ([`Tokens::counted`]).
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.0.tokens.load(Ordering::SeqCst)
+    }
+
+    /// Returns the known cost so far, in millionths of a dollar.
+    #[must_use]
+    pub fn micros(&self) -> u64 {
+        self.0.micros.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn called(&self) {
+        self.0.calls.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn told(&self) {
+        self.0.counted.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Adds what a response has told since it was last asked.
+    pub(crate) fn add(&self, tokens: u64, micros: u64) {
+        self.0.tokens.fetch_add(tokens, Ordering::SeqCst);
+        self.0.micros.fetch_add(micros, Ordering::SeqCst);
+    }
+}
+
+/// One limit: requests are refused from the moment when [`Totals`] reach one of its two numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// The number of [`Totals::tokens`].
+    pub tokens: Option<u64>,
+    /// The number of [`Totals::micros`].
+    pub micros: Option<u64>,
+    /// What the backend is told, and shows.
+    pub why: String,
+}
+
+/// Every limit that holds now; published by whoever knows the budgets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits(pub Vec<Stop>);
+
+impl Limits {
+    /// Returns why no request may pass any more.
+    pub(crate) fn stops(&self, totals: &Totals) -> Option<&str> {
+        let reached = |limit: Option<u64>, now: u64| limit.is_some_and(|limit| now >= limit);
+        let stops = |stop: &&Stop| {
+            reached(stop.tokens, totals.tokens()) || reached(stop.micros, totals.micros())
+        };
+        self.0.iter().find(stops).map(|stop| stop.why.as_str())
+    }
+}
+
+/// What one call came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The model's name, as the response tells it; empty = it does not.
+    pub model: String,
+    /// Its tokens; `None` = the response does not tell them.
+    pub tokens: Option<Tokens>,
+    /// Its cost in millionths of a dollar; `None` = unknown.
+    pub cost_micros: Option<u64>,
+    /// How it ended.
+    pub outcome: CallOutcome,
+    /// From the request's head to the response's head.
+    pub first_byte: Duration,
+    /// From the request's head to the response's last byte.
+    pub lasted: Duration,
+}

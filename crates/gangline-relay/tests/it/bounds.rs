@@ -1,0 +1,100 @@
+//! Who may come in, and how much.
+
+use gangline_relay::{CONNECTIONS_MAX, Credential, REQUEST_MAX};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+use crate::stage::{Api, Stage, TOKEN};
+
+async fn raw(port: u16, head: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let head = head.replace("PORT", &port.to_string());
+    stream.write_all(format!("{head}connection: close\r\n\r\n").as_bytes()).await.unwrap();
+    let mut all = String::new();
+    stream.read_to_string(&mut all).await.unwrap();
+    all
+}
+
+/// No open proxy: neither without the token, nor for another host, nor beside the API's path.
+#[tokio::test]
+async fn only_the_agents_backend_gets_through_and_only_to_its_api() {
+    let (address, _api) = Api::new().await;
+    let stage = Stage::with_key(&format!("{address}/v1")).await;
+    let host = "host: 127.0.0.1:PORT\r\n";
+    let token = format!("x-api-key: {TOKEN}\r\n");
+    for (line, headers, status) in [
+        ("POST /v1/messages", host.to_owned(), 401),
+        ("POST /v1/messages", format!("{host}x-api-key: wrong\r\n"), 401),
+        ("POST /t/token-of-the-relay/v1/messages", host.to_owned(), 401),
+        ("POST /v1/messages", format!("host: evil.example:PORT\r\n{token}"), 403),
+        ("POST /v1/messages", format!("{host}{token}origin: http://evil.example\r\n"), 403),
+        ("POST /v2/messages", format!("{host}{token}"), 404),
+        ("POST /v1/../secret", format!("{host}{token}"), 404),
+        ("GET http://evil.example/v1/messages", format!("host: evil.example\r\n{token}"), 403),
+        ("CONNECT evil.example:443", format!("{host}{token}"), 404),
+        ("GET /v1/responses", format!("{host}{token}upgrade: websocket\r\n"), 426),
+    ] {
+        let answer = raw(stage.port, &format!("{line} HTTP/1.1\r\n{headers}")).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{line} {headers}: {answer}");
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        let error: Value = serde_json::from_str(body).unwrap();
+        assert!(error["error"]["message"].is_string(), "{body}");
+    }
+    assert_eq!(stage.totals.calls(), 0);
+    let own = Stage::new(&address, Credential::Own).await;
+    let answer = raw(own.port, &format!("POST /v1/messages HTTP/1.1\r\n{host}{token}")).await;
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+}
+
+/// [`REQUEST_MAX`], whether the length is told before or not.
+#[tokio::test]
+async fn a_body_may_have_64_mib_and_no_byte_more() {
+    let most = usize::try_from(REQUEST_MAX).unwrap();
+    assert_eq!(most, 64 * 1024 * 1024);
+    let (address, api) = Api::new().await;
+    let stage = Stage::with_key(&address).await;
+    let (response, ()) = tokio::join!(stage.ask(vec![b' '; most]), async {
+        let mut call = api.take().await;
+        assert_eq!(call.body.len(), most);
+        call.json("200 OK", "{}").await;
+    });
+    assert_eq!(response.status(), 200);
+    let one_more = vec![b' '; most + 1];
+    let told = stage.ask(one_more.clone()).await;
+    assert_eq!(told.status(), 413);
+    let error: Value = serde_json::from_str(&told.text().await.unwrap()).unwrap();
+    assert_eq!(error["error"]["message"], "the request is larger than 64 MiB");
+    assert_eq!(stage.totals.calls(), 1);
+    // In pieces, so that nothing is told before.
+    let pieces =
+        futures::stream::iter(one_more.chunks(1 << 20).map(<[u8]>::to_vec).collect::<Vec<_>>());
+    let pieces = futures::StreamExt::map(pieces, Ok::<_, std::io::Error>);
+    let send = stage.ask(reqwest::Body::wrap_stream(pieces));
+    let (response, ()) = tokio::join!(send, async { api.swallow().await });
+    assert_eq!(response.status(), 413);
+}
+
+/// [`CONNECTIONS_MAX`]: one more waits until another has ended.
+#[tokio::test]
+async fn connections_beyond_the_bound_wait() {
+    let (address, _api) = Api::new().await;
+    let stage = Stage::with_key(&address).await;
+    let mut open = Vec::new();
+    for _ in 0..CONNECTIONS_MAX {
+        let mut stream = TcpStream::connect(("127.0.0.1", stage.port)).await.unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut byte = [0];
+        stream.read_exact(&mut byte).await.unwrap();
+        open.push(stream);
+    }
+    let mut late = TcpStream::connect(("127.0.0.1", stage.port)).await.unwrap();
+    late.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut byte = [0];
+    let early = tokio::time::timeout(std::time::Duration::from_millis(200), late.read(&mut byte));
+    assert!(early.await.is_err(), "it waits");
+    open.pop();
+    late.read_exact(&mut byte).await.unwrap();
+}

@@ -1,0 +1,91 @@
+//! What was spent, by whom and where; raises; holds of the fleet.
+
+use gangline_core::budget::{BudgetScope, CallOutcome, Raise, Spent, UsageSource};
+use gangline_os::clock::UnixMicros;
+use gangline_store::{NewMessage, NewUsage, RelayedCall, StoreError};
+
+use crate::support::*;
+
+const ALL: UnixMicros = UnixMicros(0);
+
+/// A turn's usage counts for its agent, for the rooms of its messages, and for the day; what has no known
+/// cost is counted as such.
+pub(crate) async fn spending_is_added_up_by_agent_room_and_day(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let said = NewMessage { target: "#General".to_owned(), ..message(&ada(), "a") };
+    let id = store.accept(said).await.unwrap().id;
+    let turn = turn(epoch, 1);
+    store.take(take(&ada(), turn, &[id])).await.unwrap();
+    store.relayed(relayed(Some(turn), 7)).await.unwrap();
+    store.add_usage(NewUsage { cost_micros: Some(40), ..usage(None) }).await.unwrap();
+    store.add_usage(NewUsage { agent: bob(), ..usage(None) }).await.unwrap();
+    let spent = async |scope: BudgetScope| store.spent(scope, ALL).await.unwrap();
+    let of = |tokens, micros, unknown| Spent { tokens, micros, unknown };
+    assert_eq!(spent(BudgetScope::Agent(ada())).await, of(10, 40, 1));
+    assert_eq!(spent(BudgetScope::Agent(bob())).await, of(2, 0, 1));
+    assert_eq!(spent(BudgetScope::Day).await, of(12, 40, 2));
+    let room = BudgetScope::Room("#general".parse().unwrap());
+    assert_eq!(spent(room).await, of(8, 0, 1));
+    assert_eq!(spent(BudgetScope::Room("#elsewhere".parse().unwrap())).await, Spent::default());
+    assert_eq!(
+        store.spent(BudgetScope::Day, UnixMicros(i64::MAX)).await.unwrap(),
+        Spent::default()
+    );
+    let rows = store.spent_by_agent(ALL).await.unwrap();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| (row.agent.to_string(), row.source.known().unwrap(), row.spent.tokens))
+        .collect();
+    let expected = [
+        (ada().to_string(), UsageSource::Backend, 2),
+        (ada().to_string(), UsageSource::Relay, 8),
+        (bob().to_string(), UsageSource::Backend, 2),
+    ];
+    let mut expected = expected.to_vec();
+    expected.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(rows, expected);
+}
+
+pub(crate) async fn relayed_calls_are_counted_by_day_and_end(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    for outcome in [CallOutcome::Answered, CallOutcome::Answered, CallOutcome::RateLimited] {
+        store.relayed(RelayedCall { outcome, ..relayed(None, 0) }).await.unwrap();
+    }
+    let rows = store.relayed_on(DAY).await.unwrap();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| (row.outcome.as_str(), row.calls, row.first_byte_micros, row.lasted_micros))
+        .collect();
+    assert_eq!(rows, [("answered", 2, 40, 600), ("rate_limited", 1, 20, 300)]);
+    assert!(store.relayed_on("2026-11-27").await.unwrap().is_empty());
+    store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    let late = store.relayed(relayed(Some(turn(epoch, 1)), 1)).await;
+    assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
+}
+
+pub(crate) async fn a_budget_is_raised_for_one_day(fixture: &Fixture) {
+    let store = fixture.open().await;
+    for (scope, by) in [("day", "5k"), ("day", "$2"), ("#general", "7"), ("day", "1")] {
+        store.raise_budget(raise(scope, by)).await.unwrap();
+    }
+    let of = async |day: &str| store.raised(BudgetScope::Day, day).await.unwrap();
+    assert_eq!(of(DAY).await, Raise { tokens: 5001, micros: 2_000_000 });
+    assert_eq!(of("2026-11-27").await, Raise::default());
+}
+
+pub(crate) async fn one_hold_of_the_fleet_is_open_at_a_time(fixture: &Fixture) {
+    let store = fixture.open().await;
+    assert_eq!(store.fleet_hold().await.unwrap(), None);
+    assert!(!store.release_fleet("otto").await.unwrap());
+    assert!(store.hold_fleet("too much", Some(UnixMicros(9))).await.unwrap());
+    assert!(!store.hold_fleet("again", None).await.unwrap());
+    let hold = store.fleet_hold().await.unwrap().unwrap();
+    assert_eq!((hold.why.as_str(), hold.until), ("too much", Some(UnixMicros(9))));
+    assert_eq!(store.fleet_released_at().await.unwrap(), None);
+    assert!(store.release_fleet("otto").await.unwrap());
+    assert_eq!(store.fleet_hold().await.unwrap(), None);
+    assert!(store.fleet_released_at().await.unwrap().is_some());
+    assert!(store.hold_fleet("once more", None).await.unwrap());
+}
