@@ -129,6 +129,8 @@ pub(crate) struct AgentLoop {
     pulse: Pulse,
     /// What is said between tools.
     talk: pulse::Talk,
+    /// By whom tokens are counted.
+    counted: generation::Counted,
     whispers: whispers::Whispers,
     /// Why no new turn is begun, beside what the state machine knows.
     pausing: pausing::Pausing,
@@ -206,6 +208,7 @@ impl AgentLoop {
             pinned: Vec::new(),
             pulse: Pulse::default(),
             talk: pulse::Talk::default(),
+            counted: generation::Counted::default(),
             whispers: whispers::Whispers::default(),
             pausing: pausing::Pausing::default(),
         }

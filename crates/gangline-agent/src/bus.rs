@@ -65,7 +65,6 @@ pub(crate) enum Incoming {
     /// No new turn is to begin for this reason. One that holds already gets another end.
     Pause { reason: PauseReason, until: Option<UnixMicros> },
     /// This reason holds no more.
-    #[allow(dead_code, reason = "budgets end so")]
     Unpause(PauseReason),
     /// The supervisor has given up: a person must decide (R0-28, R1-34).
     #[allow(dead_code, reason = "the supervisor gives it")]
@@ -82,10 +81,8 @@ pub(crate) enum Incoming {
     /// The agent's context is to be shortened or emptied, once no turn is open.
     Change(ContextChange),
     /// Something was found about this agent.
-    #[allow(dead_code, reason = "the tasks that watch the agent's turns send it")]
     Finding(Box<NewFinding>),
     /// What was found under this key holds no more.
-    #[allow(dead_code, reason = "as `Finding`")]
     FindingResolved { key: String },
     /// The agent is to be told something that nobody else sees.
     #[allow(dead_code, reason = "of the supervisor, which is not built yet")]

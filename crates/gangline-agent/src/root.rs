@@ -41,6 +41,7 @@ use crate::{
     environment,
     identity::{Identity, new_event},
     model, recover,
+    relaying::Prepared,
     settings::{Ended, Settings},
     texts,
 };
@@ -124,7 +125,7 @@ fn unusable(what: &str, error: &StoreError) -> Ended {
     }
 }
 
-async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
+async fn start(opened: Opened, mut settings: Settings) -> Result<Ended, Ended> {
     let Opened { lock: _lock, store } = opened;
     let name = settings.agent.nick.clone();
     let began = settings.clock.now();
@@ -163,7 +164,11 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     let changes = ChangeNotice::bind(&notice_path)
         .map_err(|error| crashed("cannot bind the socket of change notices", &error))?;
     let note = restart_note::leave(&settings, &store, (&epoch, recovered)).await;
-    let mut parts = Parts::start(&settings, store, (epoch, unasked, note), changes);
+    let relay = Prepared::new(&settings).await?;
+    if let Some(relay) = &relay {
+        settings.secrets.push(relay.token());
+    }
+    let mut parts = Parts::start(&settings, store, (epoch, unasked, note), (changes, relay));
     parts.step(&me, "buffer", StepState::Done).await;
     parts.joined_or(JOIN_BUDGET, &mut signals).await;
     parts.step(&me, "irc", StepState::Done).await;

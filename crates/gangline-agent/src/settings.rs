@@ -7,7 +7,12 @@ use std::{
 };
 
 use gangline_config::{AgentConfig, Hooks, OnEscalation, ServerKey};
-use gangline_core::{AgentName, pause::Schedule};
+use gangline_core::{
+    AgentName,
+    budget::{Budget, BudgetScope},
+    pause::Schedule,
+    price::Prices,
+};
 use gangline_irc::client::Address;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
 use gangline_runtime::{McpServer, Runtime, registry::Found};
@@ -52,6 +57,17 @@ pub struct Causes {
     pub released: i64,
 }
 
+/// What the agent may spend, and whether a relay counts it.
+#[derive(Debug, Clone, Default)]
+pub struct SpendingSettings {
+    /// Every budget that bounds the agent.
+    pub budgets: Vec<(BudgetScope, Budget)>,
+    /// What models cost.
+    pub prices: Prices,
+    /// The address of the model's API, if the backend reaches it by the relay.
+    pub relay_to: Option<String>,
+}
+
 /// Everything a daemon needs.
 pub struct Settings {
     /// The agent's part of the configuration, paths resolved; it names its backend.
@@ -77,6 +93,8 @@ pub struct Settings {
     pub on_escalation: OnEscalation,
     /// What one request may cost.
     pub causes: Causes,
+    /// What it may spend.
+    pub spending: SpendingSettings,
     /// The time.
     pub clock: SharedClock,
     /// The agent's backend, and what it changes of a start.

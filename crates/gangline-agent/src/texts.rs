@@ -1,6 +1,7 @@
 //! The daemon's own texts, in one place.
 
 pub(crate) mod approvals;
+mod budgets;
 pub mod changes;
 pub(crate) mod pauses;
 pub(crate) mod questions;
@@ -17,6 +18,8 @@ use gangline_core::{
     shown::label,
 };
 use gangline_store::{Cancel, MessageRow};
+
+pub(crate) use budgets::{FLEET_PARKED, budget_raise, budget_refused, budget_stands};
 
 use crate::settings::InsteadOf;
 

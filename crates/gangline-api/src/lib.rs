@@ -5,6 +5,7 @@
 //! readers. Start at [`event::EventRecord`].
 
 pub mod approval;
+pub mod budget;
 pub mod error;
 pub mod event;
 pub mod finding;

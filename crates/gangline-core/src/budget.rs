@@ -121,15 +121,16 @@ pub struct Spent {
     pub unknown: u64,
 }
 
-/// How a budget stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
-    /// There is enough.
-    Fine,
-    /// At least [`NEARLY_PERCENT`] of a limit is spent.
-    Nearly,
-    /// A limit is reached.
-    Spent,
+words! {
+    /// How a budget stands; the later, the worse.
+    Standing, "standing of a budget" {
+        /// There is enough.
+        Fine = "fine",
+        /// At least [`NEARLY_PERCENT`] of a limit is spent.
+        Nearly = "nearly",
+        /// A limit is reached.
+        Spent = "spent",
+    }
 }
 
 impl Budget {

@@ -65,6 +65,8 @@ pub struct Entry {
     pub takes_acp_command: bool,
     /// What it is told first when it plays a role in Gas Town and no hook of its own says it.
     pub bootstrap: Option<&'static str>,
+    /// Where its model is served unless it is told otherwise; `None` = not one place.
+    pub api: Option<&'static str>,
     /// What is known of its program from outside.
     pub known: Known,
 }
@@ -80,8 +82,13 @@ impl Entry {
             needs_command: false,
             takes_acp_command: false,
             bootstrap: None,
+            api: None,
             known: known::NOTHING,
         }
+    }
+
+    const fn api(self, api: &'static str) -> Self {
+        Self { api: Some(api), ..self }
     }
 
     const fn known(self, known: Known) -> Self {
@@ -108,19 +115,23 @@ impl Entry {
     }
 }
 
+const ANTHROPIC: &str = "https://api.anthropic.com";
+const OPENAI: &str = "https://api.openai.com/v1";
+const GOOGLE: &str = "https://generativelanguage.googleapis.com";
+
 /// Every built-in backend.
 pub const ENTRIES: &[Entry] = &[
-    Entry { needs_key: true, ..Entry::new("native", "Gangline's own model loop") },
-    Entry::new("claude", "Claude Code").program("claude").known(known::CLAUDE),
+    Entry { needs_key: true, ..Entry::new("native", "Gangline's own model loop").api(ANTHROPIC) },
+    Entry::new("claude", "Claude Code").program("claude").api(ANTHROPIC).known(known::CLAUDE),
     Entry {
         bootstrap: Some(PRIME),
-        ..Entry::new("codex", "Codex").program("codex").known(known::CODEX)
+        ..Entry::new("codex", "Codex").program("codex").api(OPENAI).known(known::CODEX)
     },
     Entry { takes_acp_command: true, ..Entry::new(ACP, "any ACP agent") },
     Entry::new("opencode", "OpenCode").program("opencode").known(known::OPENCODE),
     Entry::new("cline", "Cline").program("cline").known(known::CLINE),
     Entry::new("copilot", "GitHub Copilot").program("copilot").known(known::COPILOT),
-    Entry::new("gemini", "Gemini CLI").program("gemini").known(known::GEMINI),
+    Entry::new("gemini", "Gemini CLI").program("gemini").api(GOOGLE).known(known::GEMINI),
     Entry::new("kiro", "Kiro").program("kiro-cli").known(known::KIRO),
     Entry::new("goose", "Goose").command(&["goose", "acp"]).known(known::GOOSE),
     Entry::new("qwen", "Qwen Code").command(&["qwen", "--acp"]),

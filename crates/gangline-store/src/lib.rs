@@ -26,7 +26,15 @@ pub use types::{
     ApprovalRow, AskedBy, Cancel, CauseEnded, CauseRow, ChangeKind, ChangeRequested, ChangeRow,
     ChangeState, ChangeStep, ChangeTold, Cursor, CursorError, CursorMove, Decided, Delivered,
     Desired, EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, FindingFilter, FindingRow,
-    Firing, FleetHold, Got, Health, Held, Holds, LeftSession, LetterFilter, LetterRow, LetterState, LineKind, Made, MessageFilter, MessageRow, NewAnswer, NewChange, NewEvent, NewFinding, NewLetter, NewMessage, NewPause, NewQuestion, NewRaise, NewReminder, NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, PauseRow, QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlace, QuestionPlaced, QuestionRow, RULES_MAX, Raised, RelayedCall, RelayedRow, Released, ReminderRow, ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle, SpentRow, Stored, Syncs, Take, Taken, TakenIn, TokenRow, TokenScope, Trace, TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose, WithdrawApproval,
+    Firing, FleetHold, Got, Health, Held, Holds, LeftSession, LetterFilter, LetterRow, LetterState,
+    LineKind, Made, MessageFilter, MessageRow, NewAnswer, NewChange, NewEvent, NewFinding,
+    NewLetter, NewMessage, NewPause, NewQuestion, NewRaise, NewReminder, NewToken, NewUsage,
+    NewWake, NewWhisper, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow,
+    OutboxState, PauseRow, QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlace,
+    QuestionPlaced, QuestionRow, RULES_MAX, Raised, RelayedCall, RelayedRow, Released, ReminderRow,
+    ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs,
+    SessionRow, Settle, SpentRow, Stored, Syncs, Take, Taken, TakenIn, TokenRow, TokenScope, Trace,
+    TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose, WithdrawApproval,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

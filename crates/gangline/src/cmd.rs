@@ -6,6 +6,7 @@ mod approvals;
 mod approve;
 mod ask;
 mod attach;
+mod budget;
 mod cancel;
 pub(crate) mod channel;
 mod choice;
@@ -121,6 +122,7 @@ commands! {
     Trace = trace,
     Channel = channel,
     Mcp = mcp,
+    Budget = budget,
     Approvals = approvals,
     Approve = approve,
     Deny = deny,

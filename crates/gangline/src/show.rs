@@ -3,6 +3,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod budget;
 pub(crate) mod events;
 pub(crate) mod fleet;
 pub(crate) mod inbox;

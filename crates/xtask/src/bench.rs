@@ -20,6 +20,7 @@ mod model;
 mod place;
 mod procfs;
 mod recv;
+mod relay;
 mod row;
 mod servers;
 mod storage;
@@ -94,6 +95,7 @@ const GOALS: &[Goal] = &[
     Goal { id: "P10", needs: &[Program::Gangline, Program::IrcLoad], measure: chat::beside_others },
     Goal { id: "P11", needs: &[Program::Gangline, Program::BareLines], measure: lines::to_buffer },
     Goal { id: "P12", needs: &[Program::Gangline, Program::BareBridge], measure: recv::wakes },
+    Goal { id: "P13", needs: &[Program::RelayBench], measure: relay::added },
 ];
 
 /// How much is measured.

@@ -5,10 +5,13 @@ use std::time::Duration;
 use gangline_core::{
     TurnId,
     agent::{Finish, Input, Limit, RuntimeInput},
+    budget::UsageSource,
     model::context_window,
+    price::{Prices, Tokens},
     time::WallMicros,
     usage::Spender,
 };
+use gangline_relay::Totals;
 use gangline_runtime::{FailureKind, TurnResult};
 use gangline_store::{Entry, NewUsage};
 
@@ -17,7 +20,30 @@ use super::AgentLoop;
 /// How long a backend rests that did not say how long.
 const RATE_LIMIT_DEFAULT_S: u64 = 30;
 
+/// By whom tokens are counted, and what they cost.
+#[derive(Default)]
+pub(super) struct Counted {
+    prices: Prices,
+    relay: Option<Totals>,
+    /// How many calls the relay had counted when the backend last told its own count.
+    seen: u64,
+}
+
+impl Counted {
+    /// Returns whether the relay has counted what the backend tells now.
+    fn by_relay(&mut self) -> bool {
+        let now = self.relay.as_ref().map_or(0, Totals::counted);
+        std::mem::replace(&mut self.seen, now) != now
+    }
+}
+
 impl AgentLoop {
+    /// Says what models cost, and what the relay counts.
+    pub(crate) fn counts(mut self, prices: Prices, relay: Option<Totals>) -> Self {
+        self.counted = Counted { prices, relay, seen: 0 };
+        self
+    }
+
     pub(super) fn session_is(&mut self, session: gangline_runtime::SessionId) {
         let session = session.is_session().then_some(session.0);
         self.shown.session = session.clone();
@@ -75,6 +101,21 @@ impl AgentLoop {
             self.shown.context = (Some(tokens), window);
             self.think(Input::Runtime(RuntimeInput::Holds { tokens, window }));
         }
+        // What the relay has counted is recorded already.
+        if self.counted.by_relay() {
+            return;
+        }
+        let tokens = Tokens {
+            input: usage.input_tokens,
+            output: usage.output_tokens,
+            cache_read: usage.cache_read_tokens,
+            cache_write: usage.cache_write_tokens,
+            cache_write_hour: 0,
+        };
+        let named = [Some(usage.model.as_str()), self.generations.model()].into_iter().flatten();
+        let mut named = named.filter(|name| !name.is_empty());
+        let listed = || named.next().and_then(|model| self.counted.prices.cost(model, &tokens));
+        let cost = usage.cost_micros.or_else(listed);
         let usage = NewUsage {
             agent: self.me.agent.clone(),
             turn: Some(turn),
@@ -84,8 +125,8 @@ impl AgentLoop {
             output: count(usage.output_tokens),
             cache_read: count(usage.cache_read_tokens),
             cache_write: count(usage.cache_write_tokens),
-            cost_micros: usage.cost_micros.map(count),
-            source: gangline_core::budget::UsageSource::Backend,
+            cost_micros: cost.map(count),
+            source: UsageSource::Backend,
         };
         self.journal.push(Entry::Usage(usage));
     }

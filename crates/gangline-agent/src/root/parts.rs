@@ -23,6 +23,7 @@ use gangline_os::{
     CancellationToken, change_notice::ChangeNotice, clock::SharedClock, secret::Secret,
     task::TaskGroup,
 };
+use gangline_relay::Limits;
 use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -45,11 +46,13 @@ use crate::{
     model,
     notes::Notes,
     nursery::{Nursery, Spawner},
+    relaying::Prepared,
     rooms::{ROOMS_QUEUE, Rooms, RoomsCommand, Unread},
     session::{Generations, SessionOptions, port::BackendPort},
     settings::Settings,
     showing::Showing,
     speech::TurnContext,
+    spending::{Spending, SpendingDeps, Wakes},
     tokens::Proof,
     whereabouts::Whereabouts,
 };
@@ -71,6 +74,10 @@ const ALARMS: &str = "alarms";
 const UPDATES: &str = "updates";
 /// The task behind calls that are held open.
 const CALLS: &str = "calls";
+/// The task that knows the budgets.
+const SPENDING: &str = "spending";
+/// The relay between the backend and its model.
+const RELAY: &str = "relay";
 /// The task that has the backend's tasks.
 pub(super) const BACKEND: &str = "backend";
 /// Generations of the backend that may wait to be begun; the next one begins after the last one.
@@ -164,7 +171,7 @@ impl Parts {
         settings: &Settings,
         store: Store,
         (started, unasked, note): (EpochStart, Option<String>, StartTold),
-        changes: ChangeNotice,
+        (changes, relay): (ChangeNotice, Option<Prepared>),
     ) -> Self {
         let (agent_loop, loop_end) = mpsc::channel(LOOP_QUEUE);
         let (link, link_end) = mpsc::channel(LINK_QUEUE);
@@ -223,8 +230,14 @@ impl Parts {
         let (to_hooks, hook_calls) =
             HookSender::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
         let (backends, nursery) = Nursery::new(BACKEND, BACKEND_TASKS);
+        let totals = relay.as_ref().map(|relay| relay.totals.clone());
         let ports = Ports {
-            generations: generations(settings, &shared, (&started, token_sender, backends)),
+            generations: generations(
+                settings,
+                &shared,
+                (&started, token_sender, backends),
+                relay.as_ref(),
+            ),
             journal: journal(settings, &shared),
             looks: looks(settings, &shared),
             change_notices: change_notices(settings, &shared, (changes, intake.clone())),
@@ -264,7 +277,8 @@ impl Parts {
                 settings.backend.name.clone(),
                 settings.instead_of.as_ref().map(|it| it.name.clone()),
             )
-            .permitted(settings.agent.permissions, shared.unasked.clone());
+            .permitted(settings.agent.permissions, shared.unasked.clone())
+            .counts(settings.spending.prices.clone(), totals);
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             agent_loop: loop_end,
@@ -275,6 +289,7 @@ impl Parts {
             hooks: hook_calls,
             calls: calls_end,
         };
+        spawn_spending(&mut tasks, settings, &shared, relay);
         spawn_inner(&mut tasks, settings, &shared, (loop_task, ends));
         let outer = Outer {
             link: link_end,
@@ -355,16 +370,51 @@ fn spawn_inner(
     }
 }
 
+/// Starts the relay, and what knows the budgets. The relay ends after the backend: with the outbox.
+fn spawn_spending(
+    tasks: &mut TaskGroup,
+    settings: &Settings,
+    shared: &Shared,
+    relay: Option<Prepared>,
+) {
+    if relay.is_none() && settings.spending.budgets.is_empty() {
+        return;
+    }
+    let (limits, limit) = watch::channel(Limits::default());
+    let reports = relay.map(|relay| {
+        let (serve, reports) = relay.serve(limit, shared.flush.clone());
+        tasks.spawn(RELAY, serve);
+        reports
+    });
+    let spending = Spending::new(SpendingDeps {
+        me: read::identity(settings, shared.epoch),
+        store: shared.store.clone(),
+        agent_loop: shared.agent_loop.clone(),
+        budgets: settings.spending.budgets.clone(),
+        everybody: settings.everybody.clone(),
+        context: shared.context.clone(),
+        limits,
+    });
+    let wakes =
+        Wakes { reports, committed: shared.committed.subscribe(), ticks: shared.ticks.clone() };
+    tasks.spawn(SPENDING, logged(SPENDING, spending.run(wakes, shared.flush.clone())));
+}
+
 fn generations(
     settings: &Settings,
     shared: &Shared,
     (started, token, backends): (&EpochStart, watch::Sender<Option<Secret>>, Spawner),
+    relay: Option<&Prepared>,
 ) -> Generations {
+    let mut options = start_options(settings, shared, started);
+    if let Some(relay) = relay {
+        relay.apply(&mut options);
+    }
     let make = Arc::clone(&settings.make_runtime);
     Generations::new(
         BackendPort::new(make, backends, shared.halt.clone()),
         SessionOptions {
-            options: start_options(settings, shared, started),
+            options,
             known_as: started.known_as.clone(),
             first: settings.agent.initial_prompt.clone(),
             configured: settings.agent.model.clone(),

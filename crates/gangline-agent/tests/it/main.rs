@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests panic with what they saw")]
 
 mod bounds;
+mod budgets;
 mod checkpoint;
 mod colleagues;
 mod container;

@@ -22,7 +22,9 @@ use std::{
     time::Duration,
 };
 
-use gangline_agent::{Causes, IrcSettings, Opened, Settings, container::Container};
+use gangline_agent::{
+    Causes, IrcSettings, Opened, Settings, SpendingSettings, container::Container,
+};
 use gangline_config::{Config, PromptBy};
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
@@ -263,6 +265,11 @@ impl Rig {
             causes: Causes {
                 limit: config.turns_per_cause.into(),
                 released: config.turns_per_cause.into(),
+            },
+            spending: SpendingSettings {
+                budgets: config.budgets_of(&agent),
+                prices: config.price_list(),
+                relay_to: config.relays(&agent).then(|| agent.base_url.clone().unwrap()),
             },
             clock: self.clock.clone(),
             make_runtime: Arc::new(adapters::maker(&found).unwrap()),

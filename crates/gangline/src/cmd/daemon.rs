@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings, container::Container};
+use gangline_agent::{
+    Causes, Ended, IrcSettings, Opened, Settings, SpendingSettings, container::Container,
+};
 use gangline_config::{AgentConfig, Profile, PromptBy};
 use gangline_core::AgentName;
 use gangline_hub::credentials;
@@ -17,6 +19,7 @@ use gangline_os::{
     process::{base_env, detach_session, find_on_path},
     secret::Secret,
 };
+use gangline_relay::Upstream;
 use gangline_runtime::{adapters, registry::Found};
 
 use crate::{
@@ -103,6 +106,42 @@ fn causes(loaded: &Loaded, agent: &AgentConfig) -> Causes {
     Causes { limit: limit.into(), released: released.into() }
 }
 
+/// Returns what an agent may spend, and where its relay leads.
+fn spending(
+    loaded: &Loaded,
+    agent: &AgentConfig,
+    found: &Found,
+) -> Result<SpendingSettings, Failure> {
+    let config = &loaded.config;
+    let relayed = config.relays(agent);
+    let can = || configuration::can(agent, found).unwrap_or_default();
+    let fault = |why: String| {
+        let text = format!("the relay of {}: {why}", agent.nick);
+        Failure::config(anyhow::anyhow!(text))
+            .hint("leave `relay` out, and `action: stop` of its budgets")
+    };
+    let named = || agent.base_url.clone().or_else(|| found.entry.api.map(str::to_owned));
+    let relay_to = match named() {
+        _ if !relayed => None,
+        _ if !can().base_url => {
+            return Err(fault(format!("the backend {} takes no address of a model", found.name)));
+        }
+        None => {
+            let text = format!("nobody knows where {} has its model: write `base_url`", found.name);
+            return Err(fault(text));
+        }
+        Some(address) => match Upstream::parse(&address) {
+            Ok(_) => Some(address),
+            Err(error) => return Err(fault(error.to_string())),
+        },
+    };
+    Ok(SpendingSettings {
+        budgets: config.budgets_of(agent),
+        prices: config.price_list(),
+        relay_to,
+    })
+}
+
 fn settings(
     (paths, loaded): (Paths, &Loaded),
     (nick, args): (&AgentName, &Args),
@@ -148,6 +187,7 @@ fn settings(
         sleep: loaded.config.sleep_of(&agent),
         on_escalation: loaded.config.supervisor.on_escalation,
         causes: causes(loaded, &agent),
+        spending: spending(loaded, &agent, &found)?,
         api_key,
         secrets,
         model_file: std::env::var_os(MODEL_FILE).filter(|path| !path.is_empty()).map(PathBuf::from),

@@ -47,6 +47,7 @@ mod paths;
 mod private;
 mod ps;
 mod reading;
+mod relay;
 mod rights;
 mod runtime;
 mod sdk;

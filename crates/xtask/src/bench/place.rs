@@ -22,6 +22,7 @@ pub(super) enum Program {
     BareLines,
     StorageBench,
     AdapterBench,
+    RelayBench,
     IrcLoad,
 }
 
@@ -35,6 +36,7 @@ impl Program {
             Self::BareLines => "bare_lines",
             Self::StorageBench => "storage_bench",
             Self::AdapterBench => "bench_adapters",
+            Self::RelayBench => "relay_bench",
             Self::IrcLoad => "irc_load",
         }
     }
@@ -50,6 +52,7 @@ impl Program {
             | Self::IrcLoad => ["--package", "xtask", "--example", self.name()],
             Self::StorageBench => ["--package", "gangline-store", "--example", self.name()],
             Self::AdapterBench => ["--package", "gangline-runtime", "--example", self.name()],
+            Self::RelayBench => ["--package", "gangline-relay", "--example", self.name()],
         }
     }
 
@@ -62,6 +65,7 @@ impl Program {
             | Self::BareLines
             | Self::StorageBench
             | Self::AdapterBench
+            | Self::RelayBench
             | Self::IrcLoad => folder.join("examples").join(self.name()),
         }
     }

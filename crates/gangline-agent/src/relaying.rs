@@ -1,0 +1,102 @@
+//! The relay between the backend and its model: made before the backend's start options, run as a task.
+
+use gangline_core::price::Prices;
+use gangline_os::{
+    CancellationToken,
+    clock::SharedClock,
+    secret::{self, Secret},
+};
+use gangline_relay::{Credential, Limits, Options, REPORTS, Report, Totals, Upstream};
+use gangline_runtime::StartOptions;
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, watch},
+};
+use tracing::error;
+
+use crate::settings::{Ended, Settings};
+
+/// A relay that listens and is not served yet.
+pub(crate) struct Prepared {
+    listener: TcpListener,
+    upstream: Upstream,
+    credential: Credential,
+    token: Secret,
+    prices: Prices,
+    clock: SharedClock,
+    /// Where the backend reaches it.
+    address: String,
+    /// What it has counted.
+    pub(crate) totals: Totals,
+}
+
+impl Prepared {
+    /// Listens, if the agent has a relay.
+    ///
+    /// # Errors
+    /// How the daemon ends instead: without the relay a budget could not stop.
+    pub(crate) async fn new(settings: &Settings) -> Result<Option<Self>, Ended> {
+        let Some(address) = &settings.spending.relay_to else { return Ok(None) };
+        let upstream = Upstream::parse(address).map_err(|error| Ended {
+            code: Ended::HOPELESS,
+            why: format!("the relay cannot be used: {error}"),
+        })?;
+        let listener = TcpListener::bind("127.0.0.1:0").await;
+        let bound = listener.and_then(|it| it.local_addr().map(|address| (it, address.port())));
+        let (listener, port) = bound.map_err(|error| Ended {
+            code: Ended::CRASHED,
+            why: format!("the relay cannot listen: {error}"),
+        })?;
+        let credential = settings.api_key.clone().map_or(Credential::Own, Credential::Key);
+        let token = secret::random_token();
+        Ok(Some(Self {
+            address: credential.address(port, &upstream, &token),
+            listener,
+            upstream,
+            credential,
+            token,
+            prices: settings.spending.prices.clone(),
+            clock: settings.clock.clone(),
+            totals: Totals::default(),
+        }))
+    }
+
+    /// Returns what is masked everywhere.
+    pub(crate) fn token(&self) -> Secret {
+        self.token.clone()
+    }
+
+    /// Gives the backend the relay's address and token in place of the model's.
+    pub(crate) fn apply(&self, options: &mut StartOptions) {
+        options.base_url = Some(self.address.clone());
+        if options.api_key.is_some() {
+            options.api_key = Some(self.token.clone());
+        }
+    }
+
+    /// Serves until `stop`. Returns the task and what it reports.
+    pub(crate) fn serve(
+        self,
+        limits: watch::Receiver<Limits>,
+        stop: CancellationToken,
+    ) -> (impl Future<Output = ()> + Send + 'static, mpsc::Receiver<Report>) {
+        let (report, reports) = mpsc::channel(REPORTS);
+        let options = Options {
+            listener: self.listener,
+            upstream: self.upstream,
+            token: self.token,
+            credential: self.credential,
+            prices: self.prices,
+            totals: self.totals,
+            limits,
+            reports: report,
+            clock: self.clock,
+        };
+        let run = async move {
+            if let Err(error) = gangline_relay::run(options, stop).await {
+                error!(%error, "the relay ended");
+            }
+        };
+        (run, reports)
+    }
+}

@@ -1,0 +1,340 @@
+//! The task that knows the agent's budgets: it records what the relay has counted, adds up what was
+//! spent today, holds the agent when a budget is spent, and tells the relay where to stop.
+//!
+//! It owns what it has told already; sums are rows of the store. Start at [`Spending::run`].
+
+use std::collections::BTreeMap;
+
+use gangline_core::{
+    AgentName, TurnId,
+    budget::{self, Budget, BudgetAction, BudgetScope, Day, Spent, Standing, UsageSource},
+    finding::{Choice, ChoiceWord, FindingKind},
+    pause::PauseReason,
+    usage::Spender,
+};
+use gangline_os::{CancellationToken, clock::UnixMicros};
+use gangline_relay::{Limits, Report, Stop};
+use gangline_store::{NewFinding, NewUsage, RelayedCall, Store, StoreError};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+use tokio::sync::{mpsc, watch};
+use tracing::{info, warn};
+
+use crate::{bus::Incoming, identity::Identity, speech::TurnContext, texts};
+
+/// Why the task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SpendingEnd {
+    /// The daemon ends, and what the relay has counted is recorded.
+    Closed,
+}
+
+/// What the task needs.
+pub(crate) struct SpendingDeps {
+    pub(crate) me: Identity,
+    pub(crate) store: Store,
+    pub(crate) agent_loop: mpsc::Sender<Incoming>,
+    /// Every budget that bounds the agent.
+    pub(crate) budgets: Vec<(BudgetScope, Budget)>,
+    /// The agents of the configuration.
+    pub(crate) everybody: Vec<AgentName>,
+    /// The open turn.
+    pub(crate) context: watch::Receiver<Option<TurnContext>>,
+    /// Where the relay stops; there may be none.
+    pub(crate) limits: watch::Sender<Limits>,
+}
+
+/// What wakes the task.
+pub(crate) struct Wakes {
+    /// What the relay counted; `None` = there is no relay.
+    pub(crate) reports: Option<mpsc::Receiver<Report>>,
+    /// The loop has committed something.
+    pub(crate) committed: watch::Receiver<u64>,
+    pub(crate) ticks: watch::Receiver<u64>,
+}
+
+/// See the module.
+pub(crate) struct Spending {
+    deps: SpendingDeps,
+    /// The last open turn.
+    turn: Option<TurnId>,
+    /// What of the relay's totals is in the store: tokens and money.
+    recorded: (u64, u64),
+    /// How each budget stood when it was last told, and its limits then.
+    told: BTreeMap<BudgetScope, (Standing, Budget)>,
+    /// The day for which that holds.
+    day: String,
+    /// The agent is held for a budget of its own or of a room.
+    held: bool,
+    /// The hold of the fleet that this agent has followed.
+    fleet: Option<i64>,
+    /// What an earlier daemon told may hold no more.
+    first: bool,
+}
+
+impl Spending {
+    pub(crate) fn new(deps: SpendingDeps) -> Self {
+        Self {
+            deps,
+            turn: None,
+            recorded: (0, 0),
+            told: BTreeMap::new(),
+            day: String::new(),
+            held: false,
+            fleet: None,
+            first: true,
+        }
+    }
+
+    /// Looks whenever something was used, and at each tick, until `closed`. Cancel-safe: no.
+    pub(crate) async fn run(mut self, mut wakes: Wakes, closed: CancellationToken) -> SpendingEnd {
+        loop {
+            if let Err(error) = self.look().await {
+                warn!(%error, "cannot add up what was spent");
+            }
+            let report = async {
+                match &mut wakes.reports {
+                    Some(reports) => reports.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let report = tokio::select! {
+                biased;
+                report = report => report,
+                () = closed.cancelled() => break,
+                Ok(()) = wakes.committed.changed() => None,
+                Ok(()) = wakes.ticks.changed() => None,
+            };
+            if let Some(report) = report {
+                self.record(report).await;
+            }
+            while let Some(report) = wakes.reports.as_mut().and_then(|it| it.try_recv().ok()) {
+                self.record(report).await;
+            }
+        }
+        while let Some(report) = wakes.reports.as_mut().and_then(|it| it.try_recv().ok()) {
+            self.record(report).await;
+        }
+        SpendingEnd::Closed
+    }
+
+    fn today(&self) -> Option<(Day, UnixMicros)> {
+        let now = self.deps.me.clock.now();
+        let stamp = Timestamp::from_microsecond(now.0).ok()?;
+        Some((budget::day(&Zoned::new(stamp, TimeZone::system()))?, now))
+    }
+
+    /// Records a call of the relay.
+    async fn record(&mut self, report: Report) {
+        let open = self.deps.context.borrow().as_ref().map(|context| context.turn);
+        self.turn = open.or(self.turn);
+        let column = |many: u64| i64::try_from(many).unwrap_or(i64::MAX);
+        let micros =
+            |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        let agent = self.deps.me.agent.clone();
+        let usage = report.tokens.map(|tokens| NewUsage {
+            agent: agent.clone(),
+            turn: self.turn,
+            by: Spender::Agent,
+            model: report.model.clone(),
+            input: column(tokens.input),
+            output: column(tokens.output),
+            cache_read: column(tokens.cache_read),
+            cache_write: column(tokens.cache_write.saturating_add(tokens.cache_write_hour)),
+            cost_micros: report.cost_micros.map(column),
+            source: UsageSource::Relay,
+        });
+        let Some((day, _)) = self.today() else { return };
+        let call = RelayedCall {
+            agent,
+            usage,
+            day: day.name,
+            outcome: report.outcome,
+            first_byte_micros: micros(report.first_byte),
+            lasted_micros: micros(report.lasted),
+        };
+        match self.deps.store.relayed(call).await {
+            Ok(()) => {
+                let tokens = report.tokens.map_or(0, |tokens| tokens.counted());
+                self.recorded.0 = self.recorded.0.saturating_add(tokens);
+                self.recorded.1 =
+                    self.recorded.1.saturating_add(report.cost_micros.unwrap_or_default());
+            }
+            // What is not recorded stays in the relay's totals, so a budget still stops.
+            Err(error) => warn!(%error, "a call of the model is not recorded"),
+        }
+    }
+
+    /// Adds up, and does what follows.
+    async fn look(&mut self) -> Result<(), StoreError> {
+        if self.deps.budgets.is_empty() {
+            return Ok(());
+        }
+        let Some((day, now)) = self.today() else { return Ok(()) };
+        if day.name != self.day {
+            self.new_day(&day).await;
+        }
+        let mut stops = Vec::new();
+        let mut hold = None;
+        for (scope, configured) in self.deps.budgets.clone() {
+            let spent = self.deps.store.spent(scope.clone(), UnixMicros(day.begins)).await?;
+            let raised = self.deps.store.raised(scope.clone(), &day.name).await?;
+            let budget = configured.raised(&raised);
+            if budget.action == BudgetAction::Stop {
+                stops.push(self.stop(&scope, &budget, &spent));
+            }
+            if let Some(why) = self.tell((&scope, &budget), &spent, &day).await? {
+                hold = Some(why);
+            }
+        }
+        self.deps.limits.send_if_modified(|now| {
+            let differs = now.0 != stops;
+            if differs {
+                now.0 = stops;
+            }
+            differs
+        });
+        let until = Some(UnixMicros(day.ends));
+        if hold.is_some() {
+            self.held = true;
+            self.send(Incoming::Pause { reason: PauseReason::Budget, until }).await;
+        } else if self.first {
+            self.send(Incoming::Unpause(PauseReason::Budget)).await;
+        }
+        self.fleet(now).await?;
+        self.first = false;
+        Ok(())
+    }
+
+    async fn new_day(&mut self, day: &Day) {
+        self.day.clone_from(&day.name);
+        let told = std::mem::take(&mut self.told);
+        for (scope, _) in told.into_iter().filter(|(_, (how, _))| *how != Standing::Fine) {
+            self.send(Incoming::FindingResolved { key: key(&scope) }).await;
+        }
+        if std::mem::take(&mut self.held) {
+            self.send(Incoming::Unpause(PauseReason::Budget)).await;
+        }
+    }
+
+    /// Returns where the relay has to stop for a budget.
+    fn stop(&self, scope: &BudgetScope, budget: &Budget, spent: &Spent) -> Stop {
+        let (tokens, micros) = budget.left(spent);
+        Stop {
+            tokens: tokens.map(|left| left.saturating_add(self.recorded.0)),
+            micros: micros.map(|left| left.saturating_add(self.recorded.1)),
+            why: texts::budget_refused(scope),
+        }
+    }
+
+    /// Tells what has changed of a budget. Returns whether the agent is to be held for it now, with why:
+    /// once for each change, so that a person who lets it go on is obeyed.
+    async fn tell(
+        &mut self,
+        (scope, budget): (&BudgetScope, &Budget),
+        spent: &Spent,
+        day: &Day,
+    ) -> Result<Option<String>, StoreError> {
+        let now = (budget.standing(spent), *budget);
+        let before = self.told.insert(scope.clone(), now);
+        if before == Some(now) {
+            return Ok(None);
+        }
+        let was = before.map_or(Standing::Fine, |(standing, _)| standing);
+        let cause = texts::budget_stands(scope, budget, spent);
+        let stops = now.0 == Standing::Spent && budget.action != BudgetAction::Warn;
+        info!(%scope, standing = ?now.0, cause, "a budget stands differently");
+        if *scope == BudgetScope::Day && stops {
+            // Who opens the hold tells of it: once for the whole installation.
+            let until = Some(UnixMicros(day.ends));
+            if self.deps.store.hold_fleet(&cause, until).await? {
+                self.find(scope, &cause).await;
+            }
+            return Ok(None);
+        }
+        match now.0 {
+            Standing::Fine => {
+                if was != Standing::Fine || before.is_none() {
+                    self.send(Incoming::FindingResolved { key: key(scope) }).await;
+                }
+            }
+            Standing::Nearly | Standing::Spent if self.tells(scope) => {
+                self.find(scope, &cause).await
+            }
+            Standing::Nearly | Standing::Spent => {}
+        }
+        if was == Standing::Spent && now.0 != Standing::Spent && self.held {
+            self.held = false;
+            self.send(Incoming::Unpause(PauseReason::Budget)).await;
+        }
+        Ok(stops.then_some(cause))
+    }
+
+    /// Returns whether this agent tells of a budget that several have: the first one of the file does.
+    fn tells(&self, scope: &BudgetScope) -> bool {
+        *scope != BudgetScope::Day || self.deps.everybody.first() == Some(&self.deps.me.agent)
+    }
+
+    async fn find(&self, scope: &BudgetScope, cause: &str) {
+        let redact = |text: &str| self.deps.me.redactor.redact(text);
+        let affects = match scope {
+            BudgetScope::Agent(_) => String::new(),
+            BudgetScope::Room(room) => format!("the agents in {room}"),
+            BudgetScope::Day => "every agent of this installation".to_owned(),
+        };
+        let new = NewFinding {
+            key: key(scope),
+            evidence: redact(&texts::budget_raise(scope)),
+            choices: vec![
+                Choice::new(ChoiceWord::Resume, "the agent goes on beyond its budget"),
+                Choice::new(ChoiceWord::Dismiss, "it stays as it is until tomorrow"),
+            ],
+            affects: redact(&affects),
+            ..NewFinding::new(self.deps.me.agent.clone(), FindingKind::Budget, redact(cause))
+        };
+        self.send(Incoming::Finding(Box::new(new))).await;
+    }
+
+    /// Follows the hold of the fleet, and opens one when half of the agents parked.
+    async fn fleet(&mut self, now: UnixMicros) -> Result<(), StoreError> {
+        let store = self.deps.store.clone();
+        let rows = store.agents().await?;
+        let released = store.fleet_released_at().await?.unwrap_or(UnixMicros(i64::MIN));
+        let parked = rows.iter().filter(|row| row.is_parked() && row.updated_at > released);
+        let parked: Vec<i64> = parked.map(|row| row.updated_at.0).collect();
+        if budget::fleet_breaks(self.deps.everybody.len(), &parked, now.0)
+            && store.hold_fleet(texts::FLEET_PARKED, None).await?
+        {
+            self.find(&BudgetScope::Day, texts::FLEET_PARKED).await;
+        }
+        let hold = store.fleet_hold().await?;
+        let over = |until: Option<UnixMicros>| until.is_some_and(|until| until <= now);
+        match hold {
+            Some(hold) if over(hold.until) => {
+                store.release_fleet("the next day").await?;
+                self.let_fleet_go().await;
+            }
+            Some(hold) if self.fleet != Some(hold.id) => {
+                self.fleet = Some(hold.id);
+                self.send(Incoming::Pause { reason: PauseReason::Fleet, until: hold.until }).await;
+            }
+            Some(_) => {}
+            None => self.let_fleet_go().await,
+        }
+        Ok(())
+    }
+
+    async fn let_fleet_go(&mut self) {
+        if self.fleet.take().is_some() || self.first {
+            self.send(Incoming::Unpause(PauseReason::Fleet)).await;
+        }
+    }
+
+    async fn send(&self, incoming: Incoming) {
+        // A loop that has ended holds nothing.
+        let _ = self.deps.agent_loop.send(incoming).await;
+    }
+}
+
+fn key(scope: &BudgetScope) -> String {
+    format!("budget/{scope}")
+}
