@@ -51,24 +51,29 @@ pub(crate) fn list(budgets: &Budgets) -> String {
         text.push('\n');
         text.push_str(&table(["NICK", "COUNTED BY", "TOKENS", "CACHE", "COST", "UNPRICED"], &rows));
     }
-    if !budgets.relayed.is_empty() {
-        let rows: Vec<_> = budgets
-            .relayed
-            .iter()
-            .map(|it| {
-                [
-                    Cell::from(it.nick.as_str()),
-                    Cell::from(it.outcome.as_str()),
-                    Cell::from(it.calls.to_string()),
-                    Cell::from(format!("{} ms", it.first_byte_ms)),
-                    Cell::from(format!("{} ms", it.lasted_ms)),
-                ]
-            })
-            .collect();
-        text.push('\n');
-        text.push_str(&table(["NICK", "RELAYED", "CALLS", "BEGAN", "ENDED"], &rows));
-    }
+    text.push_str(&relayed(budgets));
     text
+}
+
+/// Returns the requests that went through relays, if any did.
+fn relayed(budgets: &Budgets) -> String {
+    if budgets.relayed.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<_> = budgets
+        .relayed
+        .iter()
+        .map(|it| {
+            [
+                Cell::from(it.nick.as_str()),
+                Cell::from(it.outcome.as_str()),
+                Cell::from(it.calls.to_string()),
+                Cell::from(format!("{} ms", it.first_byte_ms)),
+                Cell::from(format!("{} ms", it.lasted_ms)),
+            ]
+        })
+        .collect();
+    format!("\n{}", table(["NICK", "RELAYED", "CALLS", "BEGAN", "ENDED"], &rows))
 }
 
 fn unknown(calls: u64) -> String {

@@ -41,6 +41,7 @@ fn the_help_lists_every_command() {
       trace        Show one message: its states, turns, sent lines and approvals
       channel      Send and read messages as an agent; the agents' skill uses it
       mcp          Serve an agent's tools to any MCP client, on the standard streams
+      budget       Show what may be spent today and what was spent; add to a budget for today
       approvals    List open approvals, or show one in full
       approve      Allow what an approval asks for
       deny         Refuse what an approval asks for; the model reads the reason
