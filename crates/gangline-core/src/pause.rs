@@ -8,9 +8,11 @@ use crate::{
     words,
 };
 
+pub use limit::{QUOTA_FROM, RAMP, ramp};
 pub use schedule::{Asleep, Schedule, ScheduleError, TimeOfDay};
 pub use when::{PauseWhenError, pause_ends, pause_for, pause_until};
 
+mod limit;
 mod schedule;
 mod when;
 

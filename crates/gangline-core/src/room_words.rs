@@ -35,7 +35,7 @@ pub enum RoomWord {
     /// `more`: the next page of what was shown. Anybody who may prompt may ask.
     More,
     /// `pause`: feed nothing new.
-    Pause,
+    Pause(Option<String>),
     /// `resume`: feed again.
     Resume,
     /// `abort`, `stop`: end the open turn.
@@ -68,7 +68,9 @@ impl RoomWord {
             ["cancel", id] => message(id).map(Self::Cancel),
             ["show", number] => approval::number(number).map(Self::Show),
             ["more"] => Some(Self::More),
-            ["pause"] => Some(Self::Pause),
+            ["pause"] => Some(Self::Pause(None)),
+            // "pause the build" is a prompt.
+            ["pause", rest @ ..] if is_end(rest) => Some(Self::Pause(Some(rest.join(" ")))),
             ["resume"] => Some(Self::Resume),
             ["abort" | "stop"] => Some(Self::Abort),
             ["stand", "down"] => Some(Self::StandDown),
@@ -82,6 +84,18 @@ impl RoomWord {
         }
     }
 }
+
+/// Returns whether this says when a pause ends: `2h`, `for 2h`, `until tomorrow 9:00`.
+fn is_end(words: &[&str]) -> bool {
+    match words {
+        ["for" | "until", _, ..] => words.len() <= PAUSE_WORDS_MAX,
+        [time] => time.starts_with(|c: char| c.is_ascii_digit()),
+        _ => false,
+    }
+}
+
+/// The most words that say when a pause ends.
+const PAUSE_WORDS_MAX: usize = 5;
 
 /// Whether an approval of the agent is open or was closed a short while ago ([`LATELY`]): then a
 /// line that begins like a decision is not given to the agent as a prompt.
@@ -182,7 +196,7 @@ const WORDS: &[Word] = &[
         "go on mN",
         "go on m42: let the held messages of m42's request continue (owner)",
     ),
-    Word::plain(&["pause"], "pause", Own("pause, resume: begin no new turns, continue")),
+    Word::plain(&["pause"], "pause", Own("pause, pause 2h, pause until 9:00, resume: begin no new turns, continue")),
     Word::plain(&["resume"], "resume", Among),
     Word::plain(&["model", "/model"], "model", Own("model NAME: change my model (owner)")),
     Word::plain(

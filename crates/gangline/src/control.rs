@@ -6,9 +6,15 @@ use gangline_api::{
     ipc::{self, Response, Token},
     status::AgentStatus,
 };
-use gangline_core::AgentName;
+use gangline_core::{AgentName, pause::PauseReason};
 use gangline_hub::credentials;
-use gangline_os::{change_notice, fsio, paths::Paths};
+use gangline_os::{
+    change_notice,
+    clock::{UnixMicros, rfc3339},
+    fsio,
+    paths::Paths,
+};
+use gangline_store::NewPause;
 
 use crate::{
     channel::{
@@ -28,7 +34,10 @@ const TOKEN_MAX: u64 = 4096;
 /// What a daemon can be told by its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    Pause,
+    /// Until then, or until it is resumed.
+    Pause {
+        until: Option<UnixMicros>,
+    },
     Resume,
     Interrupt,
     Compact,
@@ -38,7 +47,7 @@ pub(crate) enum Word {
 impl Word {
     fn command(self) -> ipc::Command {
         match self {
-            Self::Pause => ipc::Command::Pause,
+            Self::Pause { until } => ipc::Command::Pause { ends: until.map(rfc3339) },
             Self::Resume => ipc::Command::Resume,
             Self::Interrupt => ipc::Command::Interrupt,
             Self::Compact => ipc::Command::Compact,
@@ -51,7 +60,7 @@ impl Word {
     /// Whether it is kept for a daemon that does not run.
     fn is_kept(self) -> bool {
         match self {
-            Self::Pause | Self::Resume => true,
+            Self::Pause { .. } | Self::Resume => true,
             Self::Interrupt | Self::Compact | Self::Clear => false,
         }
     }
@@ -60,7 +69,7 @@ impl Word {
     fn missing(self) -> &'static str {
         match self {
             Self::Compact | Self::Clear => "no context to change",
-            Self::Pause | Self::Resume | Self::Interrupt => "no turn to end",
+            Self::Pause { .. } | Self::Resume | Self::Interrupt => "no turn to end",
         }
     }
 }
@@ -68,7 +77,7 @@ impl Word {
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Pause => "pause",
+            Self::Pause { .. } => "pause",
             Self::Resume => "resume",
             Self::Interrupt => "interrupt",
             Self::Compact => "compact",
@@ -130,7 +139,10 @@ pub(crate) fn order(
 
 async fn keep(fleet: &Fleet, name: &AgentName, word: Word) -> Result<(), Failure> {
     match word {
-        Word::Pause => fleet.store.pause(name).await?,
+        Word::Pause { until } => {
+            let pause = NewPause::new(name.clone(), PauseReason::Operator, until);
+            fleet.store.begin_pause(pause).await?;
+        }
         Word::Resume => fleet.store.resume(name).await?,
         Word::Interrupt | Word::Compact | Word::Clear => {}
     }

@@ -7,6 +7,7 @@ use gangline_core::{
     agent::{Finish, Input, Limit, RuntimeInput},
     budget::UsageSource,
     model::context_window,
+    pause::ramp,
     price::{Prices, Tokens},
     time::WallMicros,
     usage::Spender,
@@ -86,9 +87,14 @@ impl AgentLoop {
                 Finish::NeedsLogin
             }
             TurnResult::RateLimited { retry_after } => {
-                let wait = Duration::from_secs(retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S));
+                let said = Duration::from_secs(retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S));
+                let limit = Limit::of(said);
+                let wait = match limit {
+                    Limit::Throttle => said,
+                    // The others of the account begin then too.
+                    Limit::Quota => said.saturating_add(ramp(self.me.agent.as_str())),
+                };
                 let until = self.me.clock.now().plus(wait);
-                let limit = Limit::Throttle;
                 Finish::RateLimited { until: WallMicros(until.0), wait, limit }
             }
         }

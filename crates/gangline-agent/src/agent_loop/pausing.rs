@@ -6,13 +6,14 @@ use gangline_api::status::ShownPause;
 use gangline_config::OnEscalation;
 use gangline_core::{
     agent::{Input, Operator},
+    finding::{Choice, ChoiceWord, FindingKind},
     hook::WebhookEvent,
     pause::{Held, PauseReason, Schedule, Until},
     redact::Redacted,
     time::WallMicros,
 };
 use gangline_os::clock::{UnixMicros, rfc3339};
-use gangline_store::{Holds, NewPause, PauseRow};
+use gangline_store::{Holds, NewFinding, NewPause, PauseRow};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tracing::info;
 
@@ -164,7 +165,12 @@ impl AgentLoop {
         if let Some(held) = self.core.view().pauses.into_iter().find(asleep) {
             self.pausing.woken_until = held.until.map(|at| UnixMicros(at.0));
         }
-        self.pausing.escalated = None;
+        if self.pausing.escalated.take().is_some() {
+            self.finding_resolved(FindingKind::Escalation.as_str());
+        }
+        if self.core.view().pauses.iter().any(|held| held.reason == PauseReason::RateLimit) {
+            self.finding_resolved(FindingKind::RateLimit.as_str());
+        }
         self.pausing.notes.retain(|reason, _| !reason.ends_with_resume());
         self.think(Input::Operator(Operator::Resume));
     }
@@ -172,6 +178,7 @@ impl AgentLoop {
     /// A person has decided on an escalation.
     pub(super) fn guided(&mut self) {
         if self.pausing.escalated.take().is_some() {
+            self.finding_resolved(FindingKind::Escalation.as_str());
             self.unpause(PauseReason::Escalation);
         }
     }
@@ -199,14 +206,37 @@ impl AgentLoop {
                 self.journal.push(Single::Pause(Box::new(pause)));
             }
         }
+        self.finding(self.escalated_finding(escalation));
         self.record_notice(None, "escalated", text.clone());
         self.alert(WebhookEvent::AgentSpiraling, text);
         self.show();
     }
 
-    /// The backend's limit paused the agent: it is kept.
+    fn escalated_finding(&self, it: &Escalation) -> NewFinding {
+        let redact = |text: &str| self.me.redactor.redact(text);
+        let choices = vec![
+            Choice::new(ChoiceWord::Resume, "it continues, and what waits is answered"),
+            Choice::new(ChoiceWord::Abort, "its open turn ends first"),
+        ];
+        let (agent, cause) = (self.me.agent.clone(), redact(&it.cause));
+        NewFinding {
+            evidence: redact(&it.evidence),
+            choices,
+            recommended: Some(ChoiceWord::Resume),
+            affects: redact(&format!("new messages wait; its task: {}", it.task)),
+            ..NewFinding::new(agent, FindingKind::Escalation, cause)
+        }
+    }
+
+    /// The backend's limit paused the agent: it is kept, and people are told.
     pub(super) fn keep_pause(&mut self, held: Held) {
         self.words += 1;
+        if held.reason == PauseReason::RateLimit {
+            let (agent, text) = (self.me.agent.clone(), texts::limited(held.until));
+            let cause = self.me.redactor.redact(&text);
+            self.finding(NewFinding::new(agent, FindingKind::RateLimit, cause));
+            self.record_notice(None, "rate_limit", text);
+        }
         let until = held.until.map(|at| UnixMicros(at.0));
         let pause = NewPause::new(self.me.agent.clone(), held.reason, until);
         self.journal.push(Single::Pause(Box::new(pause)));
@@ -217,6 +247,9 @@ impl AgentLoop {
         let until = held.until.map(|at| UnixMicros(at.0));
         self.pausing.notes.remove(&held.reason);
         self.journal.push(Single::Unpause { reason: held.reason, until });
+        if held.reason == PauseReason::RateLimit {
+            self.finding_resolved(FindingKind::RateLimit.as_str());
+        }
     }
 
     fn until(&self, until: Option<UnixMicros>) -> Option<Until> {

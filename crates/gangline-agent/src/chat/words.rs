@@ -8,6 +8,7 @@ use gangline_core::{
     cause,
     model::ModelName,
     name::{ChannelName, fold},
+    time::WallMicros,
     room_words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
     trust::{self, Action},
 };
@@ -20,7 +21,7 @@ use super::{Chat, answer::place_of, bare::Decides, decide::Handled};
 use crate::{
     bus::{Incoming, Word},
     model,
-    texts::{self, approvals},
+    texts::{self, approvals, pauses},
 };
 
 /// How many of the last messages are searched for the turn that ended last.
@@ -256,20 +257,34 @@ impl Chat {
             RoomWord::Compact => {
                 return self.change_context(line, ContextChange::Compact).await;
             }
-            RoomWord::Pause => self.pause(line).await,
+            RoomWord::Pause(ends) => self.pause(line, ends.as_deref()).await,
             RoomWord::Resume => self.resume(line).await,
+            RoomWord::Abort if no_turn && self.is_escalated() => {
+                self.order(line, Word::Abort, "the escalation is over; I continue").await;
+            }
             RoomWord::Abort if no_turn => self.answer(line, NO_TURN).await,
             RoomWord::Abort => self.order(line, Word::Abort, "ending the turn").await,
         }
         Handled::Yes
     }
 
-    async fn pause(&self, line: &Line) {
-        let text = match self.deps.showing.borrow().view.paused {
-            true => "I am paused already; say `resume` to continue",
-            false => "paused: I store new messages and begin no turn until `resume`",
+    fn is_escalated(&self) -> bool {
+        self.deps.showing.borrow().note.escalated.is_some()
+    }
+
+    async fn pause(&self, line: &Line, ends: Option<&str>) {
+        let until = match ends.map(|ends| pauses::ends(ends, self.deps.clock.now())).transpose() {
+            Ok(until) => until,
+            Err(why) => return self.answer(line, &format!("I am not paused: {why}")).await,
         };
-        self.order(line, Word::Pause { until: None }, text).await;
+        let told = until.map_or_else(String::new, |at| {
+            format!(" until {}, or", pauses::local(WallMicros(at.0)))
+        });
+        let text = match (self.deps.showing.borrow().view.paused, until) {
+            (true, None) => "I am paused already; say `resume` to continue".to_owned(),
+            (_, _) => format!("paused: I store new messages and begin no turn{told} until `resume`"),
+        };
+        self.order(line, Word::Pause { until }, &text).await;
     }
 
     /// Also what is parked, or waits for a login, tries again.
@@ -278,6 +293,7 @@ impl Chat {
         let waits = view.paused || view.needs_login || view.phase == PhaseName::Parked;
         let text = match waits {
             true => "resumed",
+            false if self.is_escalated() => "resumed: the escalation is over",
             false => "I am not paused, so nothing changes; `status` shows what I do",
         };
         self.order(line, Word::Resume, text).await;
@@ -454,7 +470,7 @@ fn right_for(word: &RoomWord) -> Action {
         | RoomWord::Show(_)
         | RoomWord::More
         | RoomWord::Model => Action::Prompt,
-        RoomWord::Pause
+        RoomWord::Pause(_)
         | RoomWord::Resume
         | RoomWord::Abort
         | RoomWord::StandDown

@@ -3,8 +3,12 @@
 use std::{cmp::Reverse, path::Path};
 
 use gangline_api::ipc::{ModelChoice, ModelData, SetDirectoryData};
-use gangline_core::agent::{ContextChange, PhaseName};
+use gangline_core::{
+    agent::{ContextChange, PhaseName},
+    pause::PauseReason,
+};
 use gangline_os::change_notice;
+use gangline_store::NewPause;
 
 use super::requests::{Reply, Requests, shown};
 use crate::{
@@ -12,7 +16,7 @@ use crate::{
     model,
     rooms::Unread,
     status::Around,
-    texts,
+    texts::{self, pauses},
     whereabouts::BUSY,
 };
 
@@ -77,10 +81,12 @@ impl Requests {
     }
 
     /// The row first: an order that was confirmed outlives the daemon.
-    pub(super) async fn pause(&self) -> Result<Reply, String> {
-        let kept = self.speaker.store.pause(&self.me.agent).await;
+    pub(super) async fn pause(&self, ends: Option<&str>) -> Result<Reply, String> {
+        let until = ends.map(|ends| pauses::ends(ends, self.me.clock.now())).transpose()?;
+        let pause = NewPause::new(self.me.agent.clone(), PauseReason::Operator, until);
+        let kept = self.speaker.store.begin_pause(pause).await;
         kept.map_err(|error| texts::whole(&error))?;
-        self.notify(Incoming::Operator(Word::Pause { until: None }))?;
+        self.notify(Incoming::Operator(Word::Pause { until }))?;
         Reply::nothing()
     }
 
@@ -92,9 +98,12 @@ impl Requests {
     }
 
     pub(super) fn interrupt(&self) -> Result<Reply, String> {
-        if self.showing.borrow().view.turn.is_none() {
+        let showing = self.showing.borrow();
+        // It ends an escalation too.
+        if showing.view.turn.is_none() && showing.note.escalated.is_none() {
             return Err("there is no turn to end".to_owned());
         }
+        drop(showing);
         self.notify(Incoming::Operator(Word::Abort))?;
         Reply::nothing()
     }

@@ -100,7 +100,7 @@ impl Order {
             | Command::Clear
             | Command::Model { .. }
             | Command::Status { .. }
-            | Command::Pause
+            | Command::Pause { .. }
             | Command::Resume
             | Command::Interrupt
             | Command::Shutdown
@@ -251,12 +251,12 @@ impl Requests {
             Command::Model { choice: Some(_) } if who != Who::Owner => Err(OWNERS.to_owned()),
             Command::Model { choice } => self.model(choice),
             Command::Status { .. } => self.status().await,
-            Command::Pause | Command::Resume | Command::Interrupt | Command::Shutdown
+            Command::Pause { .. } | Command::Resume | Command::Interrupt | Command::Shutdown
                 if who != Who::Owner =>
             {
                 Err(OWNERS.to_owned())
             }
-            Command::Pause => self.pause().await,
+            Command::Pause { ends } => self.pause(ends.as_deref()).await,
             Command::Resume => self.resume().await,
             Command::Interrupt => self.interrupt(),
             Command::Shutdown => Ok(Reply::nothing()?.then(Then::Shutdown)),

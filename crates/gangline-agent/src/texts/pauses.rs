@@ -5,11 +5,13 @@ use gangline_config::OnEscalation;
 use gangline_core::{
     AgentName,
     finding::FindingKind,
-    pause::{Held, PauseReason},
+    pause::{Held, PauseReason, pause_ends},
     shown::label,
     time::WallMicros,
 };
 use gangline_os::clock::{UnixMicros, local_minute};
+
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 use crate::bus::Escalation;
 
@@ -64,6 +66,24 @@ pub(crate) fn why_held(held: Held, pauses: &[ShownPause]) -> String {
 pub(crate) fn local(at: WallMicros) -> String {
     let (date, minute) = local_minute(UnixMicros(at.0));
     format!("{date} {minute}")
+}
+
+/// Returns when a pause ends of which a person said so, by this machine's clock and zone.
+///
+/// # Errors
+/// Why it cannot be used, for that person.
+pub(crate) fn ends(said: &str, now: UnixMicros) -> Result<UnixMicros, String> {
+    let now = Timestamp::from_microsecond(now.0).unwrap_or_default();
+    let now = Zoned::new(now, TimeZone::system());
+    let zones = |name: &str| TimeZone::get(name).ok();
+    let at = pause_ends(said, &now, &zones).map_err(|error| error.to_string())?;
+    Ok(UnixMicros(at.0))
+}
+
+/// Returns what is told of a spent quota.
+pub(crate) fn limited(until: Option<WallMicros>) -> String {
+    let until = until.map_or_else(String::new, |at| format!(" until {}", local(at)));
+    format!("the model's provider lets nothing pass{until}: the account's quota is spent")
 }
 
 /// Returns what an agent is stuck on, in one line.

@@ -17,6 +17,11 @@ const TEXT: &str = "a string";
 pub(super) struct Fields(pub(super) Map<String, Value>);
 
 impl Fields {
+    /// Returns whether no field is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes a field; `null` counts as absent.
     pub(super) fn take(&mut self, field: &str) -> Option<Value> {
         self.0.remove(field).filter(|value| !value.is_null())

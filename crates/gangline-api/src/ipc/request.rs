@@ -23,7 +23,7 @@ use super::{
 
 mod parts;
 
-use self::parts::{action, choice, lines, on_timeout, tool, wake};
+use self::parts::{action, choice, ends, lines, on_timeout, tool, wake};
 
 const TOKEN: &str = "a string of at most 512 bytes";
 
@@ -210,9 +210,15 @@ pub enum Command {
         /// Whether to ask the agent itself for a description.
         query: bool,
     },
-    /// `pause`: takes no new turns (R0-45). Needs the owner's token; data [`super::NoData`].
-    Pause,
-    /// `resume` (R0-45). Needs the owner's token; data [`super::NoData`].
+    /// `pause`: takes no new turns (R0-45). Needs the owner's token; data [`super::NoData`]. culture's
+    /// `sleep` is read as well.
+    Pause {
+        /// When it ends, as people say it: `until 9:00`, `for 2h`, RFC 3339; absent = when somebody
+        /// resumes the agent. On the wire `until` or `for`.
+        ends: Option<String>,
+    },
+    /// `resume` (R0-45). Needs the owner's token; data [`super::NoData`]. culture's `wake`, which has no
+    /// field, is read as well.
     Resume,
     /// `interrupt`: ends the open turn. Needs the owner's token; data [`super::NoData`].
     Interrupt,
@@ -269,7 +275,7 @@ impl Command {
             Self::Clear => "clear",
             Self::Model { .. } => "model",
             Self::Status { .. } => "status",
-            Self::Pause => "pause",
+            Self::Pause { .. } => "pause",
             Self::Resume => "resume",
             Self::Interrupt => "interrupt",
             Self::Shutdown => "shutdown",
@@ -318,7 +324,7 @@ impl Command {
             "clear" | "new_session" | "new-session" => Self::Clear,
             "model" => Self::Model { choice: choice(fields)? },
             "status" => Self::Status { query: fields.flag("query")?.unwrap_or_default() },
-            "pause" => Self::Pause,
+            "pause" | "sleep" => Self::Pause { ends: ends(fields)? },
             "resume" => Self::Resume,
             "interrupt" => Self::Interrupt,
             "shutdown" => Self::Shutdown,
@@ -370,6 +376,10 @@ impl Command {
                 topic.as_ref().map_or(Ok(()), |topic| map.serialize_entry("topic", topic))
             }
             Self::Status { query: true } => map.serialize_entry("query", &true),
+            Self::Pause { ends: Some(ends) } => match ends.strip_prefix("for ") {
+                Some(length) => map.serialize_entry("for", length),
+                None => map.serialize_entry("until", ends.strip_prefix("until ").unwrap_or(ends)),
+            },
             Self::SetDirectory { path } => map.serialize_entry("path", path),
             Self::Wake { from, body, key } => {
                 map.serialize_entry("from", from)?;
@@ -391,7 +401,7 @@ impl Command {
             | Self::Clear
             | Self::Status { query: false }
             | Self::Model { choice: None }
-            | Self::Pause
+            | Self::Pause { ends: None }
             | Self::Resume
             | Self::Interrupt
             | Self::Shutdown => Ok(()),

@@ -8,7 +8,7 @@ use crate::{
     id::{MessageId, TurnId},
     message::Origin,
     outcome::{By, EndedBy},
-    pause::{PauseReason, Until},
+    pause::{PauseReason, QUOTA_FROM, Until},
     time::WallMicros,
 };
 
@@ -182,6 +182,14 @@ pub enum Limit {
     Throttle,
     /// What the account may use until a named time is used up.
     Quota,
+}
+
+impl Limit {
+    /// Returns the limit that a wait of this length means.
+    #[must_use]
+    pub fn of(wait: Duration) -> Self {
+        if wait >= QUOTA_FROM { Self::Quota } else { Self::Throttle }
+    }
 }
 
 /// How the runtime says that a turn ended.

@@ -4,6 +4,7 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
+use crate::agent::Limit;
 
 /// Central Europe by today's rule: the clocks change on the last Sundays of March and October.
 fn berlin() -> TimeZone {
@@ -109,6 +110,28 @@ fn a_bad_end_of_a_pause_says_what_to_write() {
         let error = pause_ends(text, &now, &no_zones).unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");
     }
+}
+
+/// After a spent quota no two agents need go on at the same moment, and all do soon.
+#[test]
+fn agents_go_on_one_after_the_other() {
+    let names: Vec<String> = (0..40).map(|number| format!("oak-agent{number}")).collect();
+    let mut after: Vec<_> = names.iter().map(|name| ramp(name)).collect();
+    assert!(after.iter().all(|wait| *wait < RAMP));
+    assert_eq!(ramp("oak-ada"), ramp("oak-ada"));
+    after.sort();
+    after.dedup();
+    assert_eq!(after.len(), names.len());
+    let early = after.iter().filter(|wait| **wait < RAMP / 4).count();
+    assert!((4..=18).contains(&early), "{early} of 40 in the first quarter");
+}
+
+/// A short wait is a throttle; a long one is a spent quota.
+#[test]
+fn the_length_of_a_wait_tells_throttle_from_quota() {
+    let limit = |seconds| Limit::of(Duration::from_secs(seconds));
+    assert_eq!([limit(0), limit(30), limit(299)], [Limit::Throttle; 3]);
+    assert_eq!([limit(300), limit(18_000)], [Limit::Quota; 2]);
 }
 
 #[test]

@@ -33,6 +33,9 @@ pub(super) fn of(done: &TurnDone, signs: &Signs) -> TurnResult {
     }
 }
 
+/// How long a spent quota is waited for whose end the program does not tell, in seconds.
+const QUOTA_WAIT_S: u64 = 30 * 60;
+
 /// Returns what a failure of the model's call means.
 fn failed(error: &Failure, login: &str) -> TurnResult {
     let (word, status) = info(error);
@@ -44,7 +47,9 @@ fn failed(error: &Failure, login: &str) -> TurnResult {
         }
         ("contextWindowExceeded", _) => fail(FailureKind::ContextOverflow),
         // What was paid for is used up: it does not come back within minutes.
-        ("usageLimitExceeded", _) => TurnResult::RateLimited { retry_after: seconds(&why) },
+        ("usageLimitExceeded", _) => {
+            TurnResult::RateLimited { retry_after: seconds(&why).or(Some(QUOTA_WAIT_S)) }
+        }
         ("rateLimitExceeded" | "flexUnavailable", _) | (_, Some(429)) => {
             TurnResult::RateLimited { retry_after: seconds(&why) }
         }

@@ -75,7 +75,7 @@ pub(super) fn text(verb: &str, command: &Command, response: &Response) -> Result
         Command::Hello { .. }
         | Command::Model { .. }
         | Command::Status { .. }
-        | Command::Pause
+        | Command::Pause { .. }
         | Command::Resume
         | Command::Interrupt
         | Command::Shutdown
@@ -153,7 +153,7 @@ pub(super) fn refused(
         | Command::Hello { .. }
         | Command::Model { .. }
         | Command::Status { .. }
-        | Command::Pause
+        | Command::Pause { .. }
         | Command::Resume
         | Command::Interrupt
         | Command::Shutdown

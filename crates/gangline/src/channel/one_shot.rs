@@ -77,7 +77,7 @@ pub(super) fn can(command: &Command) -> bool {
         | Command::Clear
         | Command::Model { .. }
         | Command::Status { .. }
-        | Command::Pause
+        | Command::Pause { .. }
         | Command::Resume
         | Command::Interrupt
         | Command::Shutdown
@@ -161,7 +161,7 @@ async fn ask(link: &mut Link, command: &Command) -> Result<Response, OneShotErro
         | Command::Clear
         | Command::Model { .. }
         | Command::Status { .. }
-        | Command::Pause
+        | Command::Pause { .. }
         | Command::Resume
         | Command::Interrupt
         | Command::Shutdown

@@ -1,12 +1,16 @@
 //! `gangline pause`: no new turns; and the way of all words to daemons.
 
+use gangline_core::pause::{pause_for, pause_until};
+use gangline_os::clock::{UnixMicros, local_minute};
+use jiff::tz::TimeZone;
+
 use crate::{
     caller,
     cli::{Global, whom::Whom},
     control::{self, Taken, Word},
     failure::Failure,
     fleet::{Chosen, Fleet, Member},
-    output, place,
+    output, owner, place,
 };
 
 /// Stop agents from beginning new turns; messages are stored and wait
@@ -14,10 +18,25 @@ use crate::{
 pub(crate) struct Args {
     #[command(flatten)]
     whom: Whom,
+    /// How long: `2h`, `90 min`, `1 day`; without it, until `gangline resume`
+    #[arg(long = "for", value_name = "LENGTH", conflicts_with = "until")]
+    length: Option<String>,
+    /// Until when, by this machine's clock: `9:00` (when it is so next), `tomorrow 9:00`, RFC 3339
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
 }
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
-    tell(global, &args.whom.chosen(), Word::Pause).await
+    let zones = |name: &str| TimeZone::get(name).ok();
+    let now = owner::now();
+    let until = match (&args.length, &args.until) {
+        (Some(length), _) => Some(pause_for(length, &now, &zones)),
+        (None, Some(time)) => Some(pause_until(time, &now, &zones)),
+        (None, None) => None,
+    };
+    let until = until.transpose().map_err(|error| Failure::user(error.to_string()))?;
+    let until = until.map(|at| UnixMicros(at.0));
+    tell(global, &args.whom.chosen(), Word::Pause { until }).await
 }
 
 /// Tells each of the agents, also when one of them does not listen.
@@ -60,11 +79,15 @@ fn concerns(fleet: &Fleet, member: &Member) -> bool {
 fn outcome(member: &Member, word: Word, taken: &Taken) -> String {
     let name = &member.name;
     let done = match word {
-        Word::Pause => "is paused: new messages wait",
-        Word::Resume => "resumed",
-        Word::Interrupt => "ends its turn",
-        Word::Compact => "shortens its context once no turn is open",
-        Word::Clear => "begins a new session once no turn is open",
+        Word::Pause { until: None } => "is paused: new messages wait".to_owned(),
+        Word::Pause { until: Some(until) } => {
+            let (date, minute) = local_minute(until);
+            format!("is paused until {date} {minute}: new messages wait")
+        }
+        Word::Resume => "resumed".to_owned(),
+        Word::Interrupt => "ends its turn".to_owned(),
+        Word::Compact => "shortens its context once no turn is open".to_owned(),
+        Word::Clear => "begins a new session once no turn is open".to_owned(),
     };
     match taken {
         Taken::ByDaemon => format!("{name} {done}\n"),

@@ -37,9 +37,25 @@ pub(super) fn lines(fields: &mut Fields) -> Result<Lines, RequestError> {
     })
 }
 
+/// Reads `wake`. Without a field it is culture's word for `resume`.
 pub(super) fn wake(fields: &mut Fields) -> Result<Command, RequestError> {
+    if fields.is_empty() {
+        return Ok(Command::Resume);
+    }
     let [from, body] = [fields.needed(&["from"])?, fields.needed(&["body"])?];
     Ok(Command::Wake { from, body, key: fields.text("key")? })
+}
+
+/// Reads when a pause ends: `until` or `for`, not both.
+pub(super) fn ends(fields: &mut Fields) -> Result<Option<String>, RequestError> {
+    match (fields.text("until")?, fields.text("for")?) {
+        (None, None) => Ok(None),
+        (Some(until), None) => Ok(Some(format!("until {until}"))),
+        (None, Some(length)) => Ok(Some(format!("for {length}"))),
+        (Some(_), Some(_)) => {
+            Err(RequestError::Field { field: "until", wanted: "left out beside `for`" })
+        }
+    }
 }
 
 pub(super) fn choice(fields: &mut Fields) -> Result<Option<ModelChoice>, RequestError> {
