@@ -196,7 +196,11 @@ const WORDS: &[Word] = &[
         "go on mN",
         "go on m42: let the held messages of m42's request continue (owner)",
     ),
-    Word::plain(&["pause"], "pause", Own("pause, pause 2h, pause until 9:00, resume: begin no new turns, continue")),
+    Word::plain(
+        &["pause"],
+        "pause",
+        Own("pause, pause 2h, pause until 9:00, resume: begin no new turns, continue"),
+    ),
     Word::plain(&["resume"], "resume", Among),
     Word::plain(&["model", "/model"], "model", Own("model NAME: change my model (owner)")),
     Word::plain(

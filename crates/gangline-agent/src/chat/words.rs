@@ -8,8 +8,8 @@ use gangline_core::{
     cause,
     model::ModelName,
     name::{ChannelName, fold},
-    time::WallMicros,
     room_words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
+    time::WallMicros,
     trust::{self, Action},
 };
 use gangline_irc::client::Line;
@@ -282,7 +282,9 @@ impl Chat {
         });
         let text = match (self.deps.showing.borrow().view.paused, until) {
             (true, None) => "I am paused already; say `resume` to continue".to_owned(),
-            (_, _) => format!("paused: I store new messages and begin no turn{told} until `resume`"),
+            (_, _) => {
+                format!("paused: I store new messages and begin no turn{told} until `resume`")
+            }
         };
         self.order(line, Word::Pause { until }, &text).await;
     }

@@ -64,7 +64,11 @@ pub(super) async fn write(deps: Arc<JournalDeps>, single: Box<Single>) -> Result
             let written = deps.store.end_pause(&deps.agent, reason, until).await;
             done(written, Single::Unpause { reason, until })
         }
-        Single::Resume => done(deps.store.resume(&deps.agent).await, Single::Resume),
+        Single::Resume => match deps.store.resume(&deps.agent).await {
+            // What waited for the end of a limit may be taken.
+            Ok(()) => Ok(committed(vec![Reply::Rescan])),
+            Err(error) => again(Single::Resume, error),
+        },
         Single::LookAtPause { words } => Ok(look_at_pause(&deps, words).await),
     }
 }

@@ -17,6 +17,7 @@ mod inbox;
 mod ipc;
 mod manager;
 mod model;
+mod pauses;
 mod reminders;
 mod restarts;
 mod rig;

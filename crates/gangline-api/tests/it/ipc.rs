@@ -73,7 +73,9 @@ fn every_command() -> Vec<Command> {
         Command::Model { choice: Some(ModelChoice::Configured) },
         Command::Status { query: false },
         Command::Status { query: true },
-        Command::Pause,
+        Command::Pause { ends: None },
+        Command::Pause { ends: Some("for 2h".into()) },
+        Command::Pause { ends: Some("until 9:00".into()) },
         Command::Resume,
         Command::Interrupt,
         Command::Shutdown,
@@ -101,7 +103,7 @@ fn every_request_has_its_golden_line_and_is_read_again() {
         golden.push_str(&text(line));
     }
     let token = Some(Token::new("s3cret").unwrap());
-    let signed = Request { id: None, token, command: Command::Pause, form: Form::Typed };
+    let signed = Request { id: None, token, command: Command::Pause { ends: None }, form: Form::Typed };
     assert!(!format!("{signed:?}").contains("s3cret"), "{signed:?}");
     golden.push_str(&text(signed.encode().unwrap()));
     insta::assert_snapshot!(golden);
@@ -138,7 +140,7 @@ fn a_wake_in_the_form_of_s2_is_read_and_answered_in_its_form() {
     let done = Response::done(id("7"), &NoData {}).unwrap();
     assert_eq!(text(done.encode_short().unwrap()), "{\"ok\":true}\n");
     let typed = Request::decode(br#"{"type":"pause","cmd":"wake"}"#).unwrap();
-    assert_eq!((typed.command, typed.form), (Command::Pause, Form::Typed));
+    assert_eq!((typed.command, typed.form), (Command::Pause { ends: None }, Form::Typed));
 }
 
 /// R0-49, R0-54, C8, C34: lines as culture's clients write them, with Python's spaces or without.

@@ -27,7 +27,10 @@ fn room_words_are_read_only_if_they_are_the_whole_text() {
         ("PAUSE", Some(RoomWord::Pause(None))),
         ("pause 2h", Some(RoomWord::Pause(Some("2h".to_owned())))),
         ("pause for 90 min", Some(RoomWord::Pause(Some("for 90 min".to_owned())))),
-        ("pause until tomorrow 9:00", Some(RoomWord::Pause(Some("until tomorrow 9:00".to_owned())))),
+        (
+            "pause until tomorrow 9:00",
+            Some(RoomWord::Pause(Some("until tomorrow 9:00".to_owned()))),
+        ),
         ("pause the build", None),
         ("pause for a moment and think about what you have done", None),
         ("resume ", Some(RoomWord::Resume)),

@@ -57,7 +57,7 @@ fn command() -> impl Strategy<Value = Command> {
             Command::Channels,
             Command::Compact,
             Command::Clear,
-            Command::Pause,
+            Command::Pause { ends: None },
             Command::Resume,
             Command::Interrupt,
             Command::Shutdown,
