@@ -23,7 +23,7 @@ use super::{
 
 mod parts;
 
-use self::parts::{action, choice, ends, lines, on_timeout, tool, wake};
+use self::parts::{action, choice, ends, lines, on_timeout, pause, tool, wake};
 
 const TOKEN: &str = "a string of at most 512 bytes";
 
@@ -376,10 +376,7 @@ impl Command {
                 topic.as_ref().map_or(Ok(()), |topic| map.serialize_entry("topic", topic))
             }
             Self::Status { query: true } => map.serialize_entry("query", &true),
-            Self::Pause { ends: Some(ends) } => match ends.strip_prefix("for ") {
-                Some(length) => map.serialize_entry("for", length),
-                None => map.serialize_entry("until", ends.strip_prefix("until ").unwrap_or(ends)),
-            },
+            Self::Pause { ends: Some(ends) } => pause(map, ends),
             Self::SetDirectory { path } => map.serialize_entry("path", path),
             Self::Wake { from, body, key } => {
                 map.serialize_entry("from", from)?;

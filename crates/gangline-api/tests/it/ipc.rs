@@ -103,7 +103,8 @@ fn every_request_has_its_golden_line_and_is_read_again() {
         golden.push_str(&text(line));
     }
     let token = Some(Token::new("s3cret").unwrap());
-    let signed = Request { id: None, token, command: Command::Pause { ends: None }, form: Form::Typed };
+    let signed =
+        Request { id: None, token, command: Command::Pause { ends: None }, form: Form::Typed };
     assert!(!format!("{signed:?}").contains("s3cret"), "{signed:?}");
     golden.push_str(&text(signed.encode().unwrap()));
     insta::assert_snapshot!(golden);

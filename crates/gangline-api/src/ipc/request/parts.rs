@@ -58,6 +58,14 @@ pub(super) fn ends(fields: &mut Fields) -> Result<Option<String>, RequestError> 
     }
 }
 
+/// Writes when a pause ends.
+pub(super) fn pause<M: SerializeMap>(map: &mut M, ends: &str) -> Result<(), M::Error> {
+    match ends.strip_prefix("for ") {
+        Some(length) => map.serialize_entry("for", length),
+        None => map.serialize_entry("until", ends.strip_prefix("until ").unwrap_or(ends)),
+    }
+}
+
 pub(super) fn choice(fields: &mut Fields) -> Result<Option<ModelChoice>, RequestError> {
     let wrong = || RequestError::Field { field: "model", wanted: MODEL };
     let model = fields.text("model")?.filter(|model| !model.trim().is_empty());
