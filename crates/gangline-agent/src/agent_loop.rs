@@ -22,6 +22,7 @@ mod settle;
 mod show;
 #[cfg(test)]
 mod tests;
+mod watched;
 mod whispers;
 use change_notices::ChangeNoticed;
 pub(crate) use change_notices::ChangeNotices;
@@ -64,6 +65,7 @@ use crate::{
     session::{Generations, SessionEvent, port::KILL_BUDGET},
     showing::Showing,
     speech::TurnContext,
+    supervisor::feed::Feed,
     texts,
 };
 
@@ -134,6 +136,8 @@ pub(crate) struct AgentLoop {
     whispers: whispers::Whispers,
     /// Why no new turn is begun, beside what the state machine knows.
     pausing: pausing::Pausing,
+    /// What the supervisor is told.
+    feed: Feed,
 }
 
 /// The ports that never wait.
@@ -211,6 +215,7 @@ impl AgentLoop {
             counted: generation::Counted::default(),
             whispers: whispers::Whispers::default(),
             pausing: pausing::Pausing::default(),
+            feed: Feed::default(),
         }
     }
 
@@ -306,8 +311,10 @@ impl AgentLoop {
     fn think(&mut self, input: Input) {
         let effects = self.core.handle(self.now(), input);
         for effect in effects {
+            self.feed_effect(&effect);
             self.carry_out(effect);
         }
+        self.feed_waits();
         self.show();
     }
 
@@ -315,6 +322,7 @@ impl AgentLoop {
     fn runtime(&mut self, generation: gangline_core::agent::Generation, event: RuntimeEvent) {
         self.reports.hear(&event);
         self.hear_of_whispers(&event);
+        self.feed.hear(Now(self.me.clock.monotonic()), &event);
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");

@@ -1,5 +1,6 @@
 //! The messages between the tasks of one daemon.
 
+use gangline_api::status::SupervisorStatus;
 use gangline_core::{
     FindingNumber, MessageId, TurnId,
     agent::{ContextChange, Drain},
@@ -67,7 +68,6 @@ pub(crate) enum Incoming {
     /// This reason holds no more.
     Unpause(PauseReason),
     /// The supervisor has given up: a person must decide (R0-28, R1-34).
-    #[allow(dead_code, reason = "the supervisor gives it")]
     Escalate(Box<Escalation>),
     /// The fault between the agent and its chat network; `None` = none.
     Irc(Option<String>),
@@ -78,6 +78,10 @@ pub(crate) enum Incoming {
     EndTurn { turn: TurnId },
     /// The agent reads these messages by tool: those that wait join the open turn.
     Read { messages: Vec<MessageId>, heard: Heard },
+    /// The agent looked at its inbox or at a channel, and nothing new was there for its turn.
+    Looked,
+    /// The supervisor says what it is doing.
+    Watched(Box<SupervisorStatus>),
     /// The agent's context is to be shortened or emptied, once no turn is open.
     Change(ContextChange),
     /// Something was found about this agent.
@@ -85,7 +89,6 @@ pub(crate) enum Incoming {
     /// What was found under this key holds no more.
     FindingResolved { key: String },
     /// The agent is to be told something that nobody else sees.
-    #[allow(dead_code, reason = "of the supervisor, which is not built yet")]
     Whisper(Whisper),
     /// The daemon must end.
     Drain(Drain),

@@ -44,10 +44,12 @@ mod speech;
 mod spending;
 pub mod status;
 mod stood_down;
+mod supervisor;
 mod texts;
 mod tokens;
 mod tools;
 mod updates;
+pub mod watching;
 mod whereabouts;
 
 pub use root::{Opened, run};

@@ -3,7 +3,8 @@
 use gangline_api::approval::Decision;
 use gangline_api::event::{
     EVENT_VERSION, Event, EventRecord, HookData, HookPayload, OnMessage, QuestionAsked,
-    SessionStart, SessionStop, StartStep, StepState, Whisper, WhisperDelivered, stored_payload,
+    SessionStart, SessionStop, StartStep, StepState, Verdict, Whisper, WhisperDelivered,
+    stored_payload,
 };
 use gangline_api::finding::Finding;
 use gangline_core::{
@@ -164,6 +165,7 @@ fn is_own_step(event: &Event) -> bool {
         | Event::SessionStop(_)
         | Event::Finding(_)
         | Event::OnMessage(_)
+        | Event::Verdict(_)
         | Event::Whisper(_)
         | Event::WhisperDelivered(_) => false,
         // So does the end of the session.
@@ -234,6 +236,7 @@ fn known_event(event: &Event) -> Vec<Entry> {
         Event::Finding(it) => finding(it),
         Event::Whisper(it) => whispered(it),
         Event::WhisperDelivered(it) => whisper_delivered(it),
+        Event::Verdict(it) => verdict(it),
         Event::Phase(it) => {
             entry("phase", format!("{} → {}", one_line(it.from.as_str()), one_line(it.to.as_str())))
         }
@@ -254,6 +257,15 @@ fn known_event(event: &Event) -> Vec<Entry> {
 fn question(it: &QuestionAsked) -> Entry {
     let asks = format!("{} asks: {}", one_line(it.asker.as_str()), short(&it.question));
     entry(format!("question {}", it.id), asks)
+}
+
+fn verdict(it: &Verdict) -> Entry {
+    let (by, verdict) = (one_line(&it.by), one_line(it.verdict.as_str()));
+    let message = match it.message.as_str() {
+        "" => String::new(),
+        message => format!(": {}", short(message)),
+    };
+    entry("supervisor", format!("{by}: {verdict}{message}"))
 }
 
 fn finding(it: &Finding) -> Entry {

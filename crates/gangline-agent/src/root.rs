@@ -2,7 +2,8 @@
 //!
 //! Order of the start (R0-35, C6): what an earlier daemon left, buffer, IRC, webhook client,
 //! socket, supervisor, runner; parts that this build does not have are recorded as `absent`.
-//! Order of the end (R0-37): intake, the open turn, the runner, the socket, the outbox, IRC.
+//! Order of the end (R0-37): intake, the open turn, the runner, the supervisor, the socket, the outbox,
+//! IRC.
 
 mod closed;
 mod parts;
@@ -175,7 +176,8 @@ async fn start(opened: Opened, mut settings: Settings) -> Result<Ended, Ended> {
     parts.step(&me, "webhook", StepState::Absent).await;
     let socket = parts.open_socket(&settings, &me).await;
     parts.step(&me, "socket", socket).await;
-    parts.step(&me, "supervisor", StepState::Absent).await;
+    let supervisor = parts.start_supervisor();
+    parts.step(&me, "supervisor", supervisor).await;
     parts.step(&me, "runner", StepState::Done).await;
     // A service manager need not wait for a chat server that is away.
     notify::tell(&[Word::Ready]);

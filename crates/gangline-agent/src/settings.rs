@@ -17,7 +17,7 @@ use gangline_irc::client::Address;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
 use gangline_runtime::{McpServer, Runtime, registry::Found};
 
-use crate::container::Container;
+use crate::{container::Container, watching::Watching};
 
 /// How the agent reaches its IRC network.
 #[derive(Debug, Clone)]
@@ -95,6 +95,8 @@ pub struct Settings {
     pub causes: Causes,
     /// What it may spend.
     pub spending: SpendingSettings,
+    /// How it is watched.
+    pub watching: Watching,
     /// The time.
     pub clock: SharedClock,
     /// The agent's backend, and what it changes of a start.

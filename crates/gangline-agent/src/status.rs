@@ -130,6 +130,7 @@ impl Known {
             configured_runtime: note.configured_runtime,
             permissions: note.permissions,
             unasked: note.unasked,
+            supervisor: note.supervisor,
         }
     }
 

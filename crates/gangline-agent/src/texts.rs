@@ -5,6 +5,7 @@ mod budgets;
 pub mod changes;
 pub(crate) mod pauses;
 pub(crate) mod questions;
+pub(crate) mod supervisor;
 
 use std::{path::Path, time::Duration};
 

@@ -185,6 +185,8 @@ events! {
     OnError = "on_error",
     /// Something that a human may want to be told of (R1-39).
     Alert = "alert",
+    /// The supervisor's model has judged the agent's turns (R0-25 … R0-28).
+    Verdict = "verdict",
     /// Anything else that people should know.
     Notice = "notice",
     /// Another agent asks this one (R2-22).
@@ -340,6 +342,19 @@ pub enum StepState {
     Done,
     /// It is not configured.
     Absent,
+}
+
+/// Payload of `verdict`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What the supervisor said.
+    pub verdict: Stored<gangline_core::watch::Verdict>,
+    /// Its message to the agent, redacted; empty for `OK`.
+    pub message: String,
+    /// Which evaluation of this daemon it is, from 1.
+    pub evaluation: u64,
+    /// The backend of the supervisor.
+    pub by: String,
 }
 
 /// Payload of `notice`.

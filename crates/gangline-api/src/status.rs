@@ -19,6 +19,7 @@ use gangline_core::{
     agent::AgentPhase,
     id::{ApprovalNumber, Epoch, MessageId, QuestionNumber},
     name::{AgentName, ChannelName},
+    watch::Verdict,
     word::Stored,
 };
 use serde::{Deserialize, Serialize};
@@ -260,6 +261,36 @@ pub struct StatusNote {
     pub permissions: Option<String>,
     /// See [`AgentStatus::unasked`].
     pub unasked: Option<String>,
+    /// See [`AgentStatus::supervisor`].
+    pub supervisor: Option<SupervisorStatus>,
+}
+
+/// Who watches an agent, and what came of it since its daemon started (R0-33).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SupervisorStatus {
+    /// `rules`, or the backend of the model that watches.
+    pub agent: String,
+    /// That model; absent = the backend's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Why the model is not asked any more; rules go on watching.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off: Option<String>,
+    /// Nothing is evaluated, since people have to decide.
+    pub paused: bool,
+    /// How many verdicts the model has given.
+    pub evaluations: u64,
+    /// The last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Stored<Verdict>>,
+    /// Tokens that the model has read, without those of its cache.
+    pub input_tokens: u64,
+    /// Tokens that it has written.
+    pub output_tokens: u64,
+    /// What it cost in millionths of a dollar, as far as its backend says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
 }
 
 /// Something for which the agent waits for a human.
@@ -414,6 +445,9 @@ pub struct AgentStatus {
     /// do not hold with this program. Absent as long as none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unasked: Option<String>,
+    /// Who watches it; absent if nobody does, and before its first daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supervisor: Option<SupervisorStatus>,
 }
 
 /// The word of [`AgentStatus::permissions`] under which every tool runs unasked.

@@ -37,12 +37,16 @@ const KILLED_WAIT: Duration = Duration::from_secs(5);
 /// What stands behind an agent's nick in the run id of its hooks. No nick has it in it.
 const HOOK: &str = ":hook";
 
+/// The same of its supervisor.
+const SUPERVISOR: &str = ":supervisor";
+
 /// Whose child a process is: `<installation>/<agent>/<epoch>`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId {
     /// The installation's id; holds no slash.
     pub installation: String,
-    /// The agent's nick, or `<nick>:hook` for a hook of it; holds no slash.
+    /// The agent's nick, `<nick>:hook` for a hook of it, or `<nick>:supervisor` for its supervisor; holds
+    /// no slash.
     pub agent: String,
     /// The agent's epoch when the process was started.
     pub epoch: i64,
@@ -56,10 +60,18 @@ impl RunId {
         Self { agent: format!("{}{HOOK}", self.nick()), ..self.clone() }
     }
 
-    /// Returns the agent's nick, also of a hook.
+    /// Returns the run id of the agent's supervisor: its processes are ended by their own run id, and
+    /// nothing of them speaks for the agent.
+    #[must_use]
+    pub fn of_supervisor(&self) -> Self {
+        Self { agent: format!("{}{SUPERVISOR}", self.nick()), ..self.clone() }
+    }
+
+    /// Returns the agent's nick, also of a hook or of the supervisor.
     #[must_use]
     pub fn nick(&self) -> &str {
-        self.agent.strip_suffix(HOOK).unwrap_or(&self.agent)
+        let agent = self.agent.as_str();
+        agent.strip_suffix(HOOK).or_else(|| agent.strip_suffix(SUPERVISOR)).unwrap_or(agent)
     }
 
     /// Returns the environment variable for a child.

@@ -35,6 +35,7 @@ pub(crate) mod fitness;
 pub(crate) mod retired;
 pub(crate) mod servers;
 mod system_prompt;
+pub(crate) mod watched;
 
 #[cfg(test)]
 mod tests;

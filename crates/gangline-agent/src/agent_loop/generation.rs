@@ -105,6 +105,8 @@ impl AgentLoop {
         if let Some(tokens) = usage.context_tokens {
             let window = usage.context_window.or_else(|| self.window_of(&usage.model));
             self.shown.context = (Some(tokens), window);
+            let now = self.now();
+            self.feed.context(now, self.shown.context);
             self.think(Input::Runtime(RuntimeInput::Holds { tokens, window }));
         }
         // What the relay has counted is recorded already.

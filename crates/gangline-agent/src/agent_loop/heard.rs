@@ -47,7 +47,10 @@ impl AgentLoop {
                 self.journal.agent(AgentUpdate { ready: true, ..AgentUpdate::default() });
             }
             Incoming::EndTurn { turn } => self.end_one(turn),
+            Incoming::Looked => self.looked(),
+            Incoming::Watched(status) => self.watched(*status),
             Incoming::Read { messages, heard } => {
+                self.looked();
                 self.think(Input::Read { messages });
                 log_heard(heard);
             }

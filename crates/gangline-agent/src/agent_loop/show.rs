@@ -2,7 +2,7 @@
 
 use gangline_api::{
     event,
-    status::{RunningTool, StatusNote, Task},
+    status::{RunningTool, StatusNote, SupervisorStatus, Task},
 };
 use gangline_config::Permissions;
 use gangline_core::{
@@ -54,6 +54,8 @@ pub(super) struct Shown {
     /// The permission mode, and the first tool that ran unasked in spite of it (C5).
     pub(super) permissions: Option<Permissions>,
     pub(super) unasked: Option<String>,
+    /// Who watches the agent, and what came of it.
+    pub(super) supervisor: Option<SupervisorStatus>,
     /// What the open turn is about.
     task: Option<Task>,
     /// The tools that were called and have not come back.
@@ -82,6 +84,7 @@ struct Trouble {
     irc: Option<String>,
     model: Option<String>,
     unasked: Option<String>,
+    supervisor: Option<SupervisorStatus>,
 }
 
 impl AgentLoop {
@@ -120,6 +123,7 @@ impl AgentLoop {
             irc: self.shown.irc.clone(),
             model: self.shown.model(),
             unasked: self.shown.unasked.clone(),
+            supervisor: self.shown.supervisor.clone(),
         };
         let escalated = self.pausing.is_escalated();
         let paused = self.shown.paused == view.pauses && self.shown.escalated == escalated;
@@ -229,6 +233,7 @@ impl AgentLoop {
             configured_runtime: self.shown.configured_runtime.clone(),
             permissions: self.shown.permissions.map(|mode| mode.as_str().to_owned()),
             unasked: self.shown.unasked.clone(),
+            supervisor: self.shown.supervisor.clone(),
         }
     }
 }

@@ -52,6 +52,9 @@ impl Requests {
         if who == Who::Agent && !messages.is_empty() {
             let read = |heard| Incoming::Read { messages, heard };
             taken(&self.agent_loop, read).await.map_err(|ending| ending.to_string())?;
+        } else if who == Who::Agent {
+            // Somebody may watch whether it does; a loop with a full queue needs no such news.
+            let _ = self.agent_loop.try_send(Incoming::Looked);
         }
         let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer stored"));
         Ok(Reply::new(&ReadData { messages: lines, remaining })?.warning(skipped))

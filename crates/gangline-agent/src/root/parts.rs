@@ -3,6 +3,7 @@
 mod inputs;
 mod options;
 mod requests;
+mod watcher;
 
 use std::{
     collections::HashSet,
@@ -10,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use gangline_api::event::StepState;
 use gangline_config::Progress;
 use gangline_core::{
     Epoch,
@@ -53,7 +55,9 @@ use crate::{
     showing::Showing,
     speech::TurnContext,
     spending::{Spending, SpendingDeps, Wakes},
+    supervisor::feed::Feed,
     tokens::Proof,
+    watching::Watcher,
     whereabouts::Whereabouts,
 };
 
@@ -78,6 +82,10 @@ const CALLS: &str = "calls";
 const SPENDING: &str = "spending";
 /// The relay between the backend and its model.
 const RELAY: &str = "relay";
+/// The task that watches the agent's steps.
+pub(super) const SUPERVISOR: &str = "supervisor";
+/// The task that has the tasks of the supervisor's backend.
+pub(super) const JUDGE: &str = "supervisor's backend";
 /// The task that has the backend's tasks.
 pub(super) const BACKEND: &str = "backend";
 /// Generations of the backend that may wait to be begun; the next one begins after the last one.
@@ -117,6 +125,10 @@ pub(super) struct Parts {
     pub(super) asked: bool,
     /// There is a task that runs hooks.
     pub(super) has_hooks: bool,
+    /// The supervisor, until it is started.
+    supervisor: Option<watcher::Waiting>,
+    /// The supervisor is to stop, and its backend.
+    pub(super) unwatched: CancellationToken,
 }
 
 /// The ends of the queues that tasks take from.
@@ -227,6 +239,12 @@ impl Parts {
                 settings.model_file.as_deref(),
             ),
         };
+        let (feed, fed) = Feed::new();
+        let (feed, fed) = match settings.watching.by {
+            Watcher::Off => (Feed::default(), None),
+            Watcher::Rules | Watcher::Unusable { .. } | Watcher::Model(_) => (feed, Some(fed)),
+        };
+        let unwatched = CancellationToken::new();
         let (to_hooks, hook_calls) =
             HookSender::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
         let (backends, nursery) = Nursery::new(BACKEND, BACKEND_TASKS);
@@ -259,6 +277,7 @@ impl Parts {
         let left = || started.left.as_ref().map(|left| left.session.clone());
         let loop_task = AgentLoop::new(read::identity(settings, started.epoch), core, ports)
             .bare(can.bare)
+            .feeds(feed)
             .talks(settings.agent.progress == Progress::Talk)
             .rests(settings.sleep, settings.on_escalation)
             .pins(settings.agent.pinned.clone())
@@ -300,6 +319,7 @@ impl Parts {
         };
         spawn_outer(&mut tasks, settings, &shared, outer);
         let _ = agent_loop.try_send(Incoming::Pauses(started.pauses.clone()));
+        let supervisor = fed.map(|fed| watcher::waiting(settings, &shared, (fed, &unwatched)));
         let asked_to_end = CancellationToken::new();
         let requests =
             |proof| Arc::new(requests(settings, &shared, (can, asked_to_end.clone()), proof));
@@ -329,7 +349,28 @@ impl Parts {
             open_requests,
             asked: false,
             has_hooks: settings.hooks.is_some(),
+            supervisor,
+            unwatched,
         }
+    }
+
+    /// Starts the supervisor, if the agent is watched.
+    pub(super) fn start_supervisor(&mut self) -> StepState {
+        let Some(waiting) = self.supervisor.take() else {
+            self.tasks.has_none(SUPERVISOR);
+            self.tasks.has_none(JUDGE);
+            return StepState::Absent;
+        };
+        match waiting.nursery {
+            Some(nursery) => {
+                let run = nursery.run(self.unwatched.clone());
+                self.tasks.spawn(JUDGE, logged(JUDGE, run));
+            }
+            None => self.tasks.has_none(JUDGE),
+        }
+        let run = waiting.supervisor.run(waiting.ends);
+        self.tasks.spawn(SUPERVISOR, logged(SUPERVISOR, run));
+        StepState::Done
     }
 }
 

@@ -1,4 +1,4 @@
-//! The orderly shutdown: intake, the open turn, the runner, the socket, the outbox, IRC, the store.
+//! The orderly shutdown: intake, the open turn, the runner, the supervisor, the socket, the outbox, IRC, the store.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tracing::{info, warn};
 
 use super::{
     Why,
-    parts::{AGENT_LOOP, BACKEND, CONTROL, HOOKS, LINK, OPEN_CONTROL, Parts},
+    parts::{AGENT_LOOP, BACKEND, CONTROL, HOOKS, JUDGE, LINK, OPEN_CONTROL, Parts, SUPERVISOR},
     tasks::Tasks,
 };
 use crate::{
@@ -53,6 +53,7 @@ impl Parts {
                 fatal_end(&fatal)
             }
         };
+        end_supervisor(&mut self.tasks, &self.unwatched).await;
         // What the runner's shells said is answered by now; nobody else is to hear `ok`.
         self.shut.cancel();
         self.tasks.wait_for(CONTROL, SHUT_BUDGET).await;
@@ -122,6 +123,13 @@ async fn wind_up(tasks: &mut Tasks, halt: &CancellationToken) {
 async fn end_backend(tasks: &mut Tasks, halt: &CancellationToken) {
     halt.cancel();
     tasks.wait_for(BACKEND, KILL_BUDGET).await;
+}
+
+/// Ends the supervisor, and what runs of its backend.
+async fn end_supervisor(tasks: &mut Tasks, unwatched: &CancellationToken) {
+    unwatched.cancel();
+    tasks.wait_for(SUPERVISOR, KILL_BUDGET).await;
+    tasks.wait_for(JUDGE, KILL_BUDGET).await;
 }
 
 fn fatal_end(fatal: &Fatal) -> Ended {

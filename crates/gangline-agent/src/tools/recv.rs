@@ -95,6 +95,9 @@ impl AgentTools {
         if !messages.is_empty() {
             let read = |heard| Incoming::Read { messages, heard };
             taken(&self.speaker.agent_loop, read).await.map_err(|ending| ending.to_string())?;
+        } else {
+            // Somebody may watch whether it does; a loop with a full queue needs no such news.
+            let _ = self.speaker.agent_loop.try_send(Incoming::Looked);
         }
         let mut given = Vec::new();
         for row in &waiting {

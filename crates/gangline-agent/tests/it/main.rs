@@ -23,6 +23,7 @@ mod restarts;
 mod rig;
 mod silence;
 mod stories;
+mod supervised;
 mod wake;
 mod watchdog;
 mod watermark;

@@ -16,6 +16,7 @@ use std::{
     collections::BTreeMap,
     fs,
     net::SocketAddr,
+    num::NonZeroU32,
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     sync::{Arc, mpsc},
@@ -23,9 +24,12 @@ use std::{
 };
 
 use gangline_agent::{
-    Causes, IrcSettings, Opened, Settings, SpendingSettings, container::Container,
+    Causes, IrcSettings, Opened, Settings, SpendingSettings,
+    container::Container,
+    watching::{Judge, Watcher, Watching},
 };
 use gangline_config::{Config, PromptBy};
+use gangline_core::watch::Limits;
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
 use gangline_os::{clock, lock::FileLock, paths::Paths, process::base_env, secret::Secret};
@@ -66,6 +70,8 @@ pub(crate) struct Rig {
     paths: Paths,
     irc: SocketAddr,
     model: Option<Part<()>>,
+    /// Where the model is served.
+    model_address: Option<String>,
     ircd: Part<()>,
     folder: TempDir,
 }
@@ -86,7 +92,9 @@ impl Rig {
         let folder = tempfile::tempdir().unwrap();
         let (address, model) = standin(script, &folder.path().join("requests"));
         let keys = format!("agent: native\nbase_url: http://{address}\n{each}");
-        Self::new(folder, (more, &keys), Some(model))
+        let mut rig = Self::new(folder, (more, &keys), Some(model));
+        rig.model_address = Some(format!("http://{address}"));
+        rig
     }
 
     /// Ada and Bob have the native loop. A rule of the script knows them by their models,
@@ -150,7 +158,8 @@ impl Rig {
             keys.trim_end().replace('\n', "\n    "),
         );
         let (clock, container) = (Arc::new(HandClock::new()), None);
-        Self { clock, config, container, paths, irc, model, ircd, folder }
+        let model_address = None;
+        Self { clock, config, container, paths, irc, model, model_address, ircd, folder }
     }
 
     /// Starts a daemon and waits until it takes prompts, or is as ready as it gets.
@@ -272,6 +281,7 @@ impl Rig {
                 relay_to: config.relays(&agent).then(|| agent.base_url.clone().unwrap()),
             },
             clock: self.clock.clone(),
+            watching: self.watching(&config),
             make_runtime: Arc::new(adapters::maker(&found).unwrap()),
             backend: found,
             instead_of: None,
@@ -286,6 +296,37 @@ impl Rig {
             secrets: agent.env.values().cloned().chain([self.token()]).map(Secret::new).collect(),
             agent,
         }
+    }
+
+    /// Returns how Ada is watched: by the native loop, if the configuration has a model watch.
+    fn watching(&self, config: &Config) -> Watching {
+        let supervisor = &config.supervisor;
+        let of = |number| NonZeroU32::new(number).unwrap();
+        let limits = Limits {
+            window_size: of(supervisor.window_size),
+            eval_interval: of(supervisor.eval_interval),
+            escalation_threshold: of(supervisor.escalation_threshold),
+        };
+        let by = match &supervisor.agent {
+            gangline_config::Watcher::Off => Watcher::Off,
+            gangline_config::Watcher::Rules => Watcher::Rules,
+            gangline_config::Watcher::Model(backend) => {
+                let found = Found::built_in(registry::built_in(backend.as_str()).unwrap());
+                Watcher::Model(Box::new(Judge {
+                    make_runtime: Arc::new(adapters::maker(&found).unwrap()),
+                    backend: found,
+                    env: BTreeMap::new(),
+                    command: supervisor.command.clone(),
+                    account_dir: None,
+                    base_url: supervisor.base_url.clone().or_else(|| self.model_address.clone()),
+                    api_key: None,
+                    model: supervisor.model().map(str::to_owned),
+                    thinking: supervisor.thinking.clone(),
+                    prompt: supervisor.prompt.clone(),
+                }))
+            }
+        };
+        Watching { limits, by }
     }
 
     /// Returns a person of the installation, in the room.

@@ -151,6 +151,13 @@ fn every_event() -> Vec<Event> {
             text: "[ERROR] spark-ada crashed: process exited with code 1".into(),
         }
         .into(),
+        gangline_api::event::Verdict {
+            verdict: gangline_core::watch::Verdict::Correction.into(),
+            message: "You have retried this 3 times.".into(),
+            evaluation: 2,
+            by: "claude".into(),
+        }
+        .into(),
         Notice { code: "resumed".into(), text: "session resumed".into() }.into(),
         QuestionAsked {
             id: QuestionNumber(13),
@@ -271,6 +278,7 @@ fn status_has_its_golden_form() {
         configured_runtime: None,
         permissions: None,
         unasked: None,
+        supervisor: None,
     };
     let working = AgentStatus {
         turn_count: 4,

@@ -25,6 +25,9 @@ fn a_hook_has_a_run_id_of_its_own_and_is_the_agents() {
     assert_eq!(hook, run_id("i", "oak-ada:hook", 3));
     assert_eq!([ada.nick(), hook.nick()], ["oak-ada"; 2]);
     assert_eq!(hook.of_hooks(), hook);
+    let supervisor = ada.of_supervisor();
+    assert_eq!(supervisor, run_id("i", "oak-ada:supervisor", 3));
+    assert_eq!((supervisor.nick(), supervisor.of_hooks()), ("oak-ada", hook));
 }
 
 #[test]

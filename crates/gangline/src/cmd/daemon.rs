@@ -8,6 +8,7 @@ use std::{
 
 use gangline_agent::{
     Causes, Ended, IrcSettings, Opened, Settings, SpendingSettings, container::Container,
+    watching::Watcher,
 };
 use gangline_config::{AgentConfig, Profile, PromptBy};
 use gangline_core::AgentName;
@@ -172,6 +173,12 @@ fn settings(
     let keys = loaded.config.server.rooms.values().filter_map(|room| room.key.as_ref());
     secrets.extend(keys.map(|key| Secret::new(key.expose())));
     let owners_only = owners_only(loaded, &agent, &found);
+    let watching = loaded.watching((&agent, &found), (&set_variable, &child_env));
+    if let Watcher::Model(judge) = &watching.by {
+        secrets.extend(judge.api_key.clone());
+        let env = judge.env.iter().filter(|(name, _)| is_secret(name));
+        secrets.extend(env.map(|(_, value)| Secret::new(value.as_str())));
+    }
     Ok(Settings {
         container: (agent.profile == Profile::Container).then(Container::default),
         mark: loaded.marks.get(nick).cloned().unwrap_or_default(),
@@ -188,6 +195,7 @@ fn settings(
         on_escalation: loaded.config.supervisor.on_escalation,
         causes: causes(loaded, &agent),
         spending: spending(loaded, &agent, &found)?,
+        watching,
         api_key,
         secrets,
         model_file: std::env::var_os(MODEL_FILE).filter(|path| !path.is_empty()).map(PathBuf::from),
@@ -240,6 +248,11 @@ fn owners_only(loaded: &Loaded, this: &AgentConfig, found: &Found) -> Vec<AgentN
     };
     let owners = loaded.config.agents.iter().filter(|agent| by(agent) == PromptBy::Owners);
     owners.map(|agent| agent.nick.clone()).collect()
+}
+
+/// Returns the value of a variable, if it has one.
+fn set_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 /// Returns the value of a variable that the configuration names.

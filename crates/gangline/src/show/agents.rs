@@ -2,7 +2,9 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use gangline_api::status::{AgentStatus, BYPASS, RunningTool, ShownPause, WaitingFor};
+use gangline_api::status::{
+    AgentStatus, BYPASS, RunningTool, ShownPause, SupervisorStatus, WaitingFor,
+};
 use gangline_core::agent::AgentPhase;
 use gangline_os::clock::{self, UnixMicros, parse_rfc3339};
 use gangline_store::MessageRow;
@@ -70,11 +72,34 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
     if let Some(how) = permissions(agent) {
         line("tools", &how.shown());
     }
+    if let Some(supervisor) = &agent.supervisor {
+        line("watched by", &supervisor_line(supervisor));
+    }
     if let Some(session) = &agent.session {
         line("session", &one_line(session));
     }
     for waiting in &agent.waiting_for {
         line("waits for", &waits(agent, waiting, now));
+    }
+    out
+}
+
+/// Returns who watches, what came of it, and what it cost.
+fn supervisor_line(supervisor: &SupervisorStatus) -> String {
+    let mut out = one_line(&supervisor.agent);
+    if let Some(why) = &supervisor.off {
+        return format!("rules alone: {out} is off: {}", one_line(why));
+    }
+    if let Some(model) = &supervisor.model {
+        let _ = write!(out, " ({})", one_line(model));
+    }
+    if supervisor.paused {
+        out.push_str(", paused: people have to decide");
+    }
+    if let Some(verdict) = &supervisor.verdict {
+        let (count, last) = (supervisor.evaluations, one_line(verdict.as_str()));
+        let tokens = supervisor.input_tokens.saturating_add(supervisor.output_tokens);
+        let _ = write!(out, ", {count} verdicts, the last {last}; {tokens} tokens");
     }
     out
 }

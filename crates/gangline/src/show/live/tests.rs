@@ -117,6 +117,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         configured_runtime: None,
         permissions: None,
         unasked: None,
+        supervisor: None,
     };
     let text = status(&agent, UnixMicros::from_seconds(1_090));
     insta::assert_snapshot!(strip_str(&text).to_string(), @"

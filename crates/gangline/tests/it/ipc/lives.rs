@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::{ADA, BINARY, Ipc, SCRIPT, Scene};
 
-/// R0-35, R0-37, R1-45, C6: the socket stands before the runner starts and is gone after the runner,
-/// before IRC is left.
+/// R0-35, R0-37, R1-10, R1-45, C6: the socket and the supervisor stand before the runner starts; the
+/// supervisor ends after the runner, then the socket is gone, before IRC is left.
 #[test]
 fn the_socket_comes_before_the_runner_and_goes_after_it() {
     let mut scene = Scene::open();
@@ -20,7 +20,7 @@ fn the_socket_comes_before_the_runner_and_goes_after_it() {
         "irc done",
         "webhook absent",
         "socket done",
-        "supervisor absent",
+        "supervisor done",
         "runner done",
     ];
     assert_eq!(steps, expect);
@@ -32,10 +32,9 @@ fn the_socket_comes_before_the_runner_and_goes_after_it() {
     let log = scene.stage.world.state().join("agents/oak-ada/daemon.log");
     let log = std::fs::read_to_string(log).unwrap();
     let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("no `{text}` in {log}"));
-    assert!(
-        at("agent loop ended") < at("socket closed") && at("socket closed") < at("link ended"),
-        "{log}"
-    );
+    let watched = at("part=\"supervisor\"");
+    assert!(at("agent loop ended") < watched && watched < at("socket closed"), "{log}");
+    assert!(at("socket closed") < at("link ended"), "{log}");
 }
 
 /// `sd_notify`: a daemon that a service manager keeps says when it is ready and when it ends.
