@@ -43,6 +43,7 @@ use gangline_core::{
     outcome::EndedBy,
     pulse::Pulse,
     time::Now,
+    watchdog::{Limits, Watchdogs},
 };
 use gangline_irc::client::LinkCommand;
 use gangline_mcp::table;
@@ -138,6 +139,7 @@ pub(crate) struct AgentLoop {
     pausing: pausing::Pausing,
     /// What the supervisor is told.
     feed: Feed,
+    watchdogs: Watchdogs,
 }
 
 /// The ports that never wait.
@@ -216,6 +218,7 @@ impl AgentLoop {
             whispers: whispers::Whispers::default(),
             pausing: pausing::Pausing::default(),
             feed: Feed::default(),
+            watchdogs: Watchdogs::new(Limits::default()),
         }
     }
 
@@ -283,6 +286,7 @@ impl AgentLoop {
     /// Nothing is taken in any more: those who ask for something hear that the daemon ends.
     async fn wind_up(mut self) -> LoopEnd {
         self.generations.end(StopReason::Shutdown);
+        self.turn_is_over();
         let Self { generations, journal, me, .. } = &mut self;
         let ended = async {
             // What a backend tells on its way out changes nothing any more, but one that nobody hears
@@ -323,6 +327,7 @@ impl AgentLoop {
         self.reports.hear(&event);
         self.hear_of_whispers(&event);
         self.feed.hear(Now(self.me.clock.monotonic()), &event);
+        self.watchdogs.output(self.now());
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");

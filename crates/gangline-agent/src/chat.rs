@@ -11,6 +11,7 @@ mod bare;
 mod changes;
 mod cursors;
 mod decide;
+mod findings;
 pub(crate) mod inquiries;
 mod intake;
 mod outbox;

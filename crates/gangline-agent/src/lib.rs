@@ -7,6 +7,7 @@
 mod agent_loop;
 mod alarms;
 mod asking;
+pub mod attention;
 mod bus;
 mod calls;
 pub mod card;

@@ -127,7 +127,7 @@ fn unusable(what: &str, error: &StoreError) -> Ended {
 }
 
 async fn start(opened: Opened, mut settings: Settings) -> Result<Ended, Ended> {
-    let Opened { lock: _lock, store } = opened;
+    let Opened { lock, store } = opened;
     let name = settings.agent.nick.clone();
     let began = settings.clock.now();
     let mut signals =
@@ -183,7 +183,7 @@ async fn start(opened: Opened, mut settings: Settings) -> Result<Ended, Ended> {
     notify::tell(&[Word::Ready]);
     // The first input lets the state machine start the backend.
     let _ = parts.agent_loop.send(Incoming::Begin).await;
-    let why = parts.watch(&mut signals).await;
+    let why = parts.watch(&mut signals, &lock).await;
     let ended = parts.stop(why, &mut signals).await;
     info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
     Ok(ended)
@@ -321,7 +321,7 @@ impl Parts {
     }
 
     /// Watches the tasks until the daemon has to end.
-    async fn watch(&mut self, signals: &mut Signals) -> Why {
+    async fn watch(&mut self, signals: &mut Signals, lock: &FileLock) -> Why {
         if self.asked {
             return Why::Asked;
         }
@@ -348,6 +348,9 @@ impl Parts {
                     tick = self.clock.sleep_until(self.clock.monotonic().saturating_add(TICK));
                     self.ticks.send_modify(|count| *count += 1);
                     notify::tell(&[Word::Alive]);
+                    if let Err(error) = lock.show_life(self.clock.now()) {
+                        tracing::warn!(%error, "cannot show a sign of life");
+                    }
                     process::reap_adopted();
                     if self.beat.load(std::sync::atomic::Ordering::SeqCst) < beats {
                         return Why::Fatal(Fatal::Stuck);

@@ -12,6 +12,7 @@ use gangline_core::{
     budget::{Budget, BudgetScope},
     pause::Schedule,
     price::Prices,
+    watchdog::Limits,
 };
 use gangline_irc::client::Address;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
@@ -97,6 +98,8 @@ pub struct Settings {
     pub spending: SpendingSettings,
     /// How it is watched.
     pub watching: Watching,
+    /// After what time it counts as stuck.
+    pub watchdogs: Limits,
     /// The time.
     pub clock: SharedClock,
     /// The agent's backend, and what it changes of a start.

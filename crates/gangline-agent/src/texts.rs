@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 mod budgets;
 pub mod changes;
+pub(crate) mod findings;
 pub(crate) mod pauses;
 pub(crate) mod questions;
 pub(crate) mod supervisor;

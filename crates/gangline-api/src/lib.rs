@@ -5,6 +5,7 @@
 //! readers. Start at [`event::EventRecord`].
 
 pub mod approval;
+pub mod attention;
 pub mod budget;
 pub mod error;
 pub mod event;

@@ -19,7 +19,7 @@ impl Config {
     #[must_use]
     pub fn marks(&self) -> BTreeMap<AgentName, String> {
         let shared = format!(
-            "{:?} {:?} {:?} {} {} {:?} {:?} {:?} {:?}",
+            "{:?} {:?} {:?} {} {} {:?} {:?} {:?} {:?} {:?}",
             self.network,
             self.mcp,
             self.hooks,
@@ -28,7 +28,8 @@ impl Config {
             self.supervisor,
             (self.sleep_start, self.sleep_end),
             self.budgets,
-            self.prices
+            self.prices,
+            self.watchdogs
         );
         let mark = |agent: &super::AgentConfig| {
             let mut hasher = DefaultHasher::new();

@@ -21,6 +21,7 @@ pub use self::{
     server::{Room, RoomKey, Server},
     supervisor::{CLAUDE_MODEL, Supervisor, Watcher},
     thinking::Thinking,
+    watchdogs::Watchdogs,
     words::{
         Compaction, Guests, MentionWhenBusy, OnCrash, OnEscalation, Process, Profile, Progress,
         PromptBy, ReplyMode, RestartNote, Role, ServerKey,
@@ -51,6 +52,7 @@ mod spending;
 mod supervisor;
 mod thinking;
 mod value;
+mod watchdogs;
 mod words;
 
 /// The largest configuration that is read, in bytes; checked before parsing.

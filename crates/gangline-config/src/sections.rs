@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
     AgentConfig, Budgets, ConfigError, Environment, Hooks, MAX_CONFIG_BYTES, ModelPrice, Names,
-    Server, ServerKey, Supervisor, Warning, agent, budgets,
+    Server, ServerKey, Supervisor, Warning, Watchdogs, agent, budgets,
     declared::{self, Declared, plain, section},
     error::{Place, Problem},
     hooks, join_address,
@@ -31,6 +31,8 @@ section! {
         pub supervisor: Supervisor = Supervisor::default() => supervisor::read(reader, key, node),
         /// Where alerts go.
         pub webhooks: Webhooks = Webhooks::default() => webhooks(reader, key, node),
+        /// After what time an agent counts as stuck.
+        pub watchdogs: Watchdogs = Watchdogs::default() => plain(reader, key, node),
         /// Lines kept readable per channel, 1 to 100000 (R1-27).
         pub buffer_size: usize = 500 => reader.integer(key, &node, 1..=100_000),
         /// How many turns may follow from one message of a person, over all agents, 1 to 100000. What

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod answer;
 pub mod approval;
+pub mod attention;
 pub mod block;
 pub mod budget;
 pub mod cause;
@@ -41,6 +42,7 @@ pub mod trust;
 pub mod usage;
 pub mod wake;
 pub mod watch;
+pub mod watchdog;
 pub mod whisper;
 pub mod word;
 

@@ -188,6 +188,10 @@ const WORDS: &[Word] = &[
          answer alone will do while no other question is open to you",
     ),
     Word::elsewhere(
+        "answer N WORD",
+        "answer 5 WORD: choose WORD for finding 5, which `status` shows (owner); 5 WORD will do",
+    ),
+    Word::elsewhere(
         "remind WHEN TEXT",
         "remind WHEN TEXT: I get TEXT then, and answer here; WHEN is in 20 min, tomorrow 9:00, \
          every day 9:00",

@@ -42,6 +42,12 @@ pub trait Daemons: Send + Sync {
     /// When the daemon does not run, or refuses.
     async fn order(&self, agent: AgentName, order: Order) -> Result<(), ApiError>;
 
+    /// Answers what waits under a number, as the owner. Returns what was done.
+    ///
+    /// # Errors
+    /// When nothing waits there, the answer is none, or the daemon refuses.
+    async fn answer(&self, store: &Store, number: i64, said: &str) -> Result<String, ApiError>;
+
     /// Returns the tools of a person's client.
     fn tools(&self) -> Vec<ToolSpec>;
 

@@ -6,6 +6,7 @@
 //! listener and its connections, which are bounded; what only daemons and the chat server can do is
 //! asked of [`Daemons`]. Start at [`run`]; the routes are in `router.rs`.
 
+mod attention;
 mod calls;
 mod daemons;
 mod gate;

@@ -10,7 +10,7 @@ use axum::{
 };
 use gangline_api::error::ErrorCode;
 
-use crate::{gate, mcp, openapi, orders, refusal::Refusal, shared::Shared, wake};
+use crate::{attention, gate, mcp, openapi, orders, refusal::Refusal, shared::Shared, wake};
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +23,10 @@ pub(crate) const COMPACT: &str = "/api/v1/agents/{nick}/compact";
 pub(crate) const NEW_SESSION: &str = "/api/v1/agents/{nick}/new-session";
 /// Wakes an agent.
 pub(crate) const WAKE: &str = "/api/v1/agents/{nick}/wake";
+/// What waits for a human.
+pub(crate) const ATTENTION: &str = "/api/v1/attention";
+/// One thing that waits, to be answered.
+pub(crate) const ATTENTION_ITEM: &str = "/api/v1/attention/{number}";
 /// S2's own address for the same (R2-11).
 pub(crate) const OLD_COMPACT: &str = "/api/compact";
 /// S2's own address for the same (R2-06).
@@ -36,6 +40,8 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route(COMPACT, post(orders::compact))
         .route(NEW_SESSION, post(orders::new_session))
         .route(WAKE, post(wake::wake))
+        .route(ATTENTION, get(attention::list))
+        .route(ATTENTION_ITEM, post(attention::answer))
         .route(OLD_COMPACT, post(orders::compact_the_only_one))
         .route(OLD_NEW_SESSION, post(orders::new_session_of_the_only_one))
         .route(MCP, any(mcp::message))

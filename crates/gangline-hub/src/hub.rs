@@ -35,6 +35,7 @@ mod changes;
 mod drain;
 mod http;
 mod roll;
+mod vigil;
 mod watch;
 
 pub use http::HttpOptions;

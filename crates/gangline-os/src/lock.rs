@@ -6,15 +6,16 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use thiserror::Error;
 
-use crate::proc;
+use crate::{clock::UnixMicros, proc};
 
 #[cfg(test)]
 mod tests;
@@ -81,6 +82,15 @@ impl FileLock {
         Ok(Self { file })
     }
 
+    /// Shows that the holder lives: the file's time of change becomes `now`. Nothing is synced.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn show_life(&self, now: UnixMicros) -> io::Result<()> {
+        let micros = u64::try_from(now.0).unwrap_or(0);
+        self.file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_micros(micros))
+    }
+
     /// Gives the lock back now, even if a child that is just being started still has the file open
     /// for a moment (which would hold up a lock that is dropped).
     ///
@@ -90,6 +100,14 @@ impl FileLock {
         fcntl(&self.file, set(&whole_file(libc::F_UNLCK)))?;
         Ok(())
     }
+}
+
+/// Returns the holder's last sign of life: only whether it changes means something. `None` if the file
+/// cannot be read.
+#[must_use]
+pub fn sign_of_life(path: &Path) -> Option<i64> {
+    let data = std::fs::metadata(path).ok()?;
+    data.mtime().checked_mul(1_000_000_000)?.checked_add(data.mtime_nsec())
 }
 
 /// Asks whether the lock is held, by this process or another, without taking it; no file, no

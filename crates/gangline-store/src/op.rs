@@ -74,6 +74,7 @@ ops! {
     SEE_FINDING = "see_finding",
     RESOLVE_FINDING = "resolve_finding",
     DECIDE_FINDING = "decide_finding",
+    RETRY = "retry",
     WAKE = "wake",
     NOTE_RESTART = "note_restart",
     WHISPER = "whisper",

@@ -9,6 +9,7 @@ mod announced;
 pub(crate) mod applied;
 pub(crate) mod approvals;
 mod asked;
+pub(crate) mod attention;
 pub(crate) mod budgets;
 pub(crate) mod causes;
 pub(crate) mod changes;

@@ -6,6 +6,7 @@ mod approvals;
 mod approve;
 mod ask;
 mod attach;
+mod attention;
 mod budget;
 mod cancel;
 pub(crate) mod channel;
@@ -123,6 +124,7 @@ commands! {
     Channel = channel,
     Mcp = mcp,
     Budget = budget,
+    Attention = attention,
     Approvals = approvals,
     Approve = approve,
     Deny = deny,

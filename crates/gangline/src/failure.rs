@@ -2,9 +2,10 @@
 
 use std::{error::Error, fmt::Write as _, io};
 
+use gangline_agent::attention::NotChosen;
 use gangline_config::ConfigError;
 use gangline_hub::hub::HubError;
-use gangline_store::{AnswerError, DecideError, LetterError, OpenError, StoreError};
+use gangline_store::{AnswerError, DecideError, FindingError, LetterError, OpenError, StoreError};
 
 #[cfg(test)]
 mod tests;
@@ -216,6 +217,26 @@ impl From<LetterError> for Failure {
             LetterError::Unknown(_) | LetterError::Settled { .. } => {
                 Self::new(Exit::User, error.into())
             }
+        }
+    }
+}
+
+impl From<FindingError> for Failure {
+    fn from(error: FindingError) -> Self {
+        match error {
+            FindingError::Store(error) => Self::from(error).doing("cannot answer the finding"),
+            FindingError::Unknown(_)
+            | FindingError::Resolved { .. }
+            | FindingError::NoSuchChoice { .. } => Self::new(Exit::User, error.into()),
+        }
+    }
+}
+
+impl From<NotChosen> for Failure {
+    fn from(error: NotChosen) -> Self {
+        match error {
+            NotChosen::Finding(error) => error.into(),
+            NotChosen::NoSuchWord { .. } => Self::new(Exit::User, error.into()),
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::{collections::HashMap, net::SocketAddr, sync::Arc};
 
 use async_trait::async_trait;
+use gangline_agent::attention::Site;
 use gangline_api::error::{ApiError, ErrorCode};
-use gangline_core::AgentName;
+use gangline_core::{AgentName, cause::TURNS_PER_CAUSE};
 use gangline_http::{Client, Daemons, Order};
 use gangline_hub::hub::HttpOptions;
 use gangline_mcp::{
@@ -22,6 +23,7 @@ use gangline_store::Store;
 use tokio::sync::{Mutex, oneshot};
 
 use crate::{
+    attention,
     configuration::{self, Loaded},
     control::{self, Word},
     failure::Failure,
@@ -32,6 +34,8 @@ use crate::{
 
 /// Under which nick a client speaks whose token has no label.
 const NAMELESS: &str = "operator";
+/// How others know the owner who answers over HTTP.
+const HTTP_OWNER: &str = "owner over HTTP";
 
 /// Returns the HTTP interface that the configuration wants; none if it wants none.
 pub(crate) fn options(loaded: &Loaded, paths: &Paths) -> Result<Option<HttpOptions>, Failure> {
@@ -125,6 +129,14 @@ impl Daemons for HubDaemons {
             Ok(Err(refused)) => Err(told(ErrorCode::Conflict, &refused)),
             Err(failure) => Err(told(ErrorCode::Unavailable, &failure)),
         }
+    }
+
+    async fn answer(&self, store: &Store, number: i64, said: &str) -> Result<String, ApiError> {
+        let loaded = configuration::quiet(&self.paths.config_file);
+        let released = loaded.map_or(TURNS_PER_CAUSE, |it| it.config.turns_per_cause.into());
+        let site = Site { store, paths: &self.paths, by: HTTP_OWNER, released };
+        let done = attention::answer_any(site, number, said).await;
+        done.map_err(|failure| told(ErrorCode::Conflict, &failure))
     }
 
     fn tools(&self) -> Vec<ToolSpec> {

@@ -3,6 +3,7 @@
 //! No logic of the product is here. Start at [`main`]; each command has a file in [`cmd`], but for
 //! [`channel`] and [`mcp`], which are on their way before anything else is looked at.
 
+mod attention;
 mod caller;
 mod channel;
 mod cli;

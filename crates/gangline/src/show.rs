@@ -3,6 +3,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod attention;
 pub(crate) mod budget;
 pub(crate) mod events;
 pub(crate) mod fleet;

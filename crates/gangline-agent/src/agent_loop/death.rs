@@ -69,6 +69,7 @@ impl AgentLoop {
         self.record_notice(None, "circuit_open", texts::circuit_open(deaths, &why) + &suspected);
         let text = texts::alert_parked(&self.me.agent, deaths, &why) + &suspected;
         self.alert(WebhookEvent::AgentError, text);
+        self.look_for_trouble();
     }
 
     /// Tells an asker, once for each message, that it waits until somebody fixes the agent.

@@ -69,6 +69,7 @@ impl AgentLoop {
             Incoming::Tick(beat) => {
                 self.ports.beat.store(beat, Ordering::SeqCst);
                 self.tick();
+                self.look_for_trouble();
             }
         }
     }

@@ -140,6 +140,10 @@ impl AgentLoop {
                 ..AgentUpdate::default()
             });
         }
+        self.watchdogs.see(self.now(), view.turn, view.approvals > 0);
+        if self.watchdogs.is_barking() {
+            self.look_for_trouble();
+        }
         let tool = self.tool();
         let waits = if view.approvals > 0 { Waits::ForHuman } else { Waits::ForNobody };
         self.pulse.see(self.now(), view.turn, waits);
@@ -239,6 +243,11 @@ impl AgentLoop {
 }
 
 impl Shown {
+    /// Returns what the open turn is about, in words.
+    pub(super) fn task_text(&self) -> Option<&str> {
+        self.task.as_ref().map(|task| task.text.as_str()).filter(|text| !text.is_empty())
+    }
+
     fn model(&self) -> Option<String> {
         let spoke = || (!self.spoke.is_empty()).then(|| self.spoke.clone());
         self.model.clone().or_else(spoke)

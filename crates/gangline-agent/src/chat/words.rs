@@ -60,6 +60,10 @@ impl Chat {
         if let Some(id) = cause::parse_go_on(text) {
             return self.go_on(line, who, id).await;
         }
+        match self.finding_answered(line, who, text).await {
+            Handled::No => {}
+            done @ (Handled::Yes | Handled::NotNow) => return done,
+        }
         match self.question_answered(line, who, text).await {
             Handled::No => {}
             done @ (Handled::Yes | Handled::NotNow) => return done,
@@ -238,7 +242,7 @@ impl Chat {
                 self.answer_lines(line, &lines).await;
             }
             RoomWord::Status => {
-                let text = self.status(&place_of(line)).await;
+                let text = self.status(&place_of(line)).await + &self.waits_for_people().await;
                 self.answer(line, &text).await;
             }
             RoomWord::Model => {

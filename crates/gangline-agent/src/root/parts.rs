@@ -297,7 +297,8 @@ impl Parts {
                 settings.instead_of.as_ref().map(|it| it.name.clone()),
             )
             .permitted(settings.agent.permissions, shared.unasked.clone())
-            .counts(settings.spending.prices.clone(), totals);
+            .counts(settings.spending.prices.clone(), totals)
+            .with_watchdogs(settings.watchdogs);
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             agent_loop: loop_end,

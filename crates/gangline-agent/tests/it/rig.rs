@@ -271,6 +271,7 @@ impl Rig {
             buffer_size: config.buffer_size,
             sleep: config.sleep_of(&agent),
             on_escalation: config.supervisor.on_escalation,
+            watchdogs: gangline_core::watchdog::Limits::default(),
             causes: Causes {
                 limit: config.turns_per_cause.into(),
                 released: config.turns_per_cause.into(),

@@ -19,7 +19,9 @@ const TIMED_OUT: &str = "no answer: the turn showed no activity and was stopped"
 /// A turn that is interrupted ends within this, or its backend is ended.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(10);
 
-/// `turn_timeout_seconds: 0` is no limit.
+const FINDINGS: &str = "SELECT kind || ' ' || state FROM findings ORDER BY number";
+
+/// `turn_timeout_seconds: 0` is no limit. The turn is found to be silent and long, until it ends.
 #[test]
 fn without_a_limit_a_silent_turn_is_waited_for() {
     let rig =
@@ -33,9 +35,11 @@ fn without_a_limit_a_silent_turn_is_waited_for() {
     daemon.owner("pause");
     rig.sees("SELECT paused FROM agents", &["1"]);
     assert_eq!(rig.query(OUTCOMES), [""; 0]);
+    rig.sees(FINDINGS, &["silent_turn open", "long_turn open"]);
     late.open();
     eve.hears(ADA, ROOM, "late");
     rig.sees(OUTCOMES, &["completed"]);
+    rig.sees(FINDINGS, &["silent_turn resolved", "long_turn resolved"]);
     assert_eq!(daemon.stop().code, 0);
 }
 
@@ -163,8 +167,9 @@ fn a_call_that_never_came_back_is_closed_with_its_turn() {
     assert_eq!(daemon.stop().code, 0);
 }
 
-/// R0-22, R1-46: three crashes in 300 s park the agent; the operator and who waits are told, nothing
-/// is lost, and `resume` lets it try again.
+/// R0-22, R0-53, R1-46: three crashes in 300 s park the agent; the operator and who waits are told,
+/// nothing is lost, and `resume` lets it try again. It stays in its room with an open circuit, which
+/// waits for a person under a number, and is answered by it.
 #[test]
 fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     let rig =
@@ -195,7 +200,16 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
         "SELECT count(*) FROM events WHERE kind = 'notice' AND payload LIKE '%circuit_open%'";
     assert_eq!(rig.query(open), ["1"]);
     assert_eq!(rig.lines("lives").len(), 3, "it is not started again");
-    daemon.owner("resume");
+    rig.sees(FINDINGS, &["breaker_open open"]);
+    let mut otto = rig.owner("otto");
+    otto.say(ROOM, "@lab-ada status");
+    otto.hears(ADA, ROOM, "waits for a person: 1 the backend kept failing");
+    eve.say(ROOM, "@lab-ada 1 resume");
+    eve.hears(ADA, ROOM, "eve: ");
+    rig.sees(FINDINGS, &["breaker_open open"]);
+    otto.say(ROOM, "@lab-ada 1 resume");
+    otto.hears(ADA, ROOM, "finding 1: resume: I go on");
+    rig.sees(FINDINGS, &["breaker_open resolved"]);
     rig.sees("SELECT state FROM messages ORDER BY id", &["answered", "answered"]);
     assert_eq!(rig.query("SELECT count(*) FROM outbox WHERE idem_key LIKE 'k-%'"), ["2"]);
     let prompts = rig.lines("told");

@@ -3,18 +3,38 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::DOCUMENT;
-use crate::router::{COMPACT, MCP, NEW_SESSION, OLD_COMPACT, OLD_NEW_SESSION, OPENAPI, WAKE};
+use crate::router::{
+    ATTENTION, ATTENTION_ITEM, COMPACT, MCP, NEW_SESSION, OLD_COMPACT, OLD_NEW_SESSION, OPENAPI,
+    WAKE,
+};
 
 #[test]
 fn the_document_names_every_route_and_no_other() {
     let document: Value = serde_json::from_str(DOCUMENT).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let named: BTreeSet<&str> = paths.keys().map(String::as_str).collect();
-    let routes = [COMPACT, MCP, NEW_SESSION, OLD_COMPACT, OLD_NEW_SESSION, OPENAPI, WAKE];
+    let routes = [
+        ATTENTION,
+        ATTENTION_ITEM,
+        COMPACT,
+        MCP,
+        NEW_SESSION,
+        OLD_COMPACT,
+        OLD_NEW_SESSION,
+        OPENAPI,
+        WAKE,
+    ];
     assert_eq!(named, routes.into_iter().collect());
     for (path, methods) in paths {
         let methods = methods.as_object().unwrap();
-        assert!(methods.contains_key(if path == OPENAPI { "get" } else { "post" }), "{path}");
+        assert!(
+            methods.contains_key(if [OPENAPI, ATTENTION].contains(&path.as_str()) {
+                "get"
+            } else {
+                "post"
+            }),
+            "{path}"
+        );
         for (method, about) in methods {
             assert!(about["summary"].is_string(), "{method} {path}");
             assert!(about["responses"].as_object().is_some_and(|it| !it.is_empty()), "{path}");

@@ -8,10 +8,14 @@ use axum::{
     http::{Request, Response, header},
 };
 use gangline_api::error::ApiError;
-use gangline_core::{AgentName, Principal, Tier, digest::sha256_hex};
+use gangline_core::{
+    AgentName, FindingNumber, Principal, Redacted, Tier,
+    digest::sha256_hex,
+    finding::{Choice, ChoiceWord, FindingKind},
+};
 use gangline_mcp::{ToolSpec, rpc::Call};
 use gangline_os::{CancellationToken, clock, paths::Paths, secret::Secret};
-use gangline_store::{MessageFilter, NewToken, OpenOptions, Store, TokenScope};
+use gangline_store::{MessageFilter, NewFinding, NewToken, OpenOptions, Store, TokenScope};
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
@@ -46,6 +50,14 @@ impl Daemons for Two {
     async fn order(&self, agent: AgentName, order: Order) -> Result<(), ApiError> {
         self.orders.lock().unwrap().push((agent.to_string(), order));
         Ok(())
+    }
+
+    async fn answer(&self, store: &Store, number: i64, said: &str) -> Result<String, ApiError> {
+        let (number, word) = (FindingNumber(number), said.parse());
+        let word = word.map_err(|_| ApiError::new(ErrorCode::Conflict, "it is no choice"))?;
+        let done = store.decide_finding(number, word, "owner").await;
+        done.map_err(|error| ApiError::new(ErrorCode::Conflict, error.to_string()))?;
+        Ok(format!("{said} is done"))
     }
 
     fn tools(&self) -> Vec<ToolSpec> {
@@ -328,4 +340,52 @@ async fn a_message_that_cannot_be_served_is_told_why() {
     drop(all);
     let (_, told) = scene.mcp(OWNER, &SESSION, call).await;
     assert_ne!(told["result"]["isError"], true, "{told}");
+}
+
+/// The owner lists what waits, sees it and answers it by its number; nobody else does.
+#[tokio::test]
+async fn the_owner_answers_what_waits_by_its_number() {
+    let scene = Scene::open().await;
+    let text = |text: &str| Redacted::from_store(text.to_owned());
+    let new = NewFinding {
+        choices: vec![Choice::new(ChoiceWord::Abort, "ends the turn")],
+        recommended: Some(ChoiceWord::Abort),
+        ..NewFinding::new(agent("oak-ada"), FindingKind::SilentTurn, text("no output"))
+    };
+    let number = scene.shared.store.raise_finding(new).await.unwrap().number;
+    let list = |token: &str| {
+        let mut request = Request::get("/api/v1/attention").header("host", HOST);
+        if !token.is_empty() {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        scene.send(request.body(Body::empty()).unwrap())
+    };
+    assert_eq!(list("").await.0, 401);
+    scene.token(TokenScope::Wake, "oak-ada", "waker").await;
+    assert_eq!(list("waker").await.0, 403);
+    let (status, items) = list(OWNER).await;
+    assert_eq!((status, &items[0]["number"]), (200, &json!(number)));
+    assert_eq!(items[0]["options"], json!([{"word": "abort", "what": "ends the turn"}]));
+    assert_eq!((&items[0]["state"], &items[0]["recommended"]), (&json!("open"), &json!("abort")));
+    let path = format!("/api/v1/attention/{number}");
+    let post = |token: &'static str, body: Value| {
+        let path = path.clone();
+        let scene = &scene;
+        async move { scene.post(&path, token, (&[], body.to_string())).await }
+    };
+    assert_eq!(post("waker", json!({"answer": "abort"})).await.0, 403);
+    for bad in [json!({}), json!({"answer": "abort", "seen": true}), json!({"say": 1}), json!(7)] {
+        assert_eq!(post(OWNER, bad).await.0, 400);
+    }
+    let (status, seen) = post(OWNER, json!({"seen": true})).await;
+    assert_eq!((status, &seen["item"]["state"]), (200, &json!("seen")));
+    assert_eq!(post(OWNER, json!({"answer": "perhaps"})).await.0, 409);
+    let (status, done) = post(OWNER, json!({"answer": "abort"})).await;
+    assert_eq!((status, &done["done"]), (200, &json!("abort is done")));
+    assert_eq!(post(OWNER, json!({"answer": "abort"})).await.0, 409);
+    assert_eq!(list(OWNER).await.1, json!([]));
+    let other = scene.post("/api/v1/attention/99", OWNER, (&[], json!({"seen": true}).to_string()));
+    assert_eq!(other.await.0, 404);
+    let other = scene.post("/api/v1/attention/x", OWNER, (&[], json!({"seen": true}).to_string()));
+    assert_eq!(other.await.0, 400);
 }

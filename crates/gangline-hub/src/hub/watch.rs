@@ -21,6 +21,7 @@ use super::{
     HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow, http, publish,
     register,
     roll::{Roll, needs_login},
+    vigil::Vigil,
     write_ready,
 };
 use crate::{
@@ -55,6 +56,7 @@ pub(super) struct Watch<'a> {
     access: Option<AccessSetter>,
     http: watch::Receiver<HttpStanding>,
     roll: Roll,
+    vigil: Vigil,
     /// The last orders that could be read.
     orders: Vec<Order>,
     /// Whether the store could not be read at the last look.
@@ -101,6 +103,7 @@ impl<'a> Watch<'a> {
             access,
             http,
             roll: Roll::default(),
+            vigil: Vigil::default(),
             orders: Vec::new(),
             unreadable: false,
             read: false,
@@ -201,6 +204,9 @@ impl<'a> Watch<'a> {
         let Ok(rows) = rows else { return Vec::new() };
         let now = self.options.clock.now();
         self.roll.on(now, (&self.store, &self.orders, &rows), &mut self.reconciler).await;
+        let monotonic = self.options.clock.monotonic();
+        let place = (&self.store, &self.options.paths);
+        self.vigil.on(monotonic, place, self.reconciler.known()).await;
         rows
     }
 

@@ -13,7 +13,7 @@ use rusqlite::{Connection, Row, params};
 use super::{
     Writer,
     fault::Fault,
-    outbox,
+    findings, outbox,
     rows::{self, page},
     sql,
 };
@@ -154,6 +154,7 @@ pub(super) fn flag(
     (by, held): (&AgentName, MessageId),
 ) -> Result<Option<AgentName>, Fault> {
     row_of(w, root)?;
+    findings::held(w, (by, root), (limit, held))?;
     let level = match limit {
         Limit::Turns(limit) => limit,
         Limit::Hops(_) => 0,
@@ -301,6 +302,7 @@ pub(crate) fn release(w: &mut Writer, id: MessageId, more: i64) -> Result<Releas
     if let Some(by) = standing(&w.connection, root)?.ended_by {
         return Ok(Released::Ended { root, by });
     }
+    findings::not_held(w, root)?;
     let sql = "UPDATE messages SET state = 'accepted', reason = NULL \
                WHERE coalesce(cause, cause_root, id) = ? AND state = 'held' RETURNING agent";
     let agents = changed(&w.connection, sql, root)?;
@@ -312,6 +314,17 @@ pub(crate) fn release(w: &mut Writer, id: MessageId, more: i64) -> Result<Releas
     }
     let messages = agents.len() as u64;
     Ok(Released::Done { root, messages, agents: once_each(agents) })
+}
+
+/// A message waits no more: if it was the last one of its cause that was held, nobody has to decide.
+pub(super) fn look_at_held(w: &mut Writer, id: MessageId) -> Result<(), Fault> {
+    let Some(root) = root_of(&w.connection, id)? else { return Ok(()) };
+    let sql = "SELECT 1 FROM messages INDEXED BY messages_cause \
+               WHERE coalesce(cause, cause_root, id) = ? AND state = 'held' LIMIT 1";
+    match sql::first(&w.connection, sql, params![root.0], sql::column::<i64>)? {
+        Some(_) => Ok(()),
+        None => findings::not_held(w, root),
+    }
 }
 
 fn changed(c: &Connection, sql: &str, root: MessageId) -> Result<Vec<AgentName>, Fault> {
@@ -327,6 +340,7 @@ fn once_each(mut agents: Vec<AgentName>) -> Vec<AgentName> {
 pub(crate) fn end(w: &mut Writer, id: MessageId, by: &str) -> Result<Option<CauseEnded>, Fault> {
     let Some(root) = root_of(&w.connection, id)? else { return Ok(None) };
     row_of(w, root)?;
+    findings::not_held(w, root)?;
     let sql = "UPDATE causes SET ended_by = ?, ended_at = ?, held_limit = NULL, held_at = NULL \
                WHERE root = ? AND ended_at IS NULL";
     let new = sql::run(&w.connection, sql, params![by, w.now.0, root.0])? > 0;

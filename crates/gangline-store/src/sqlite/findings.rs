@@ -2,7 +2,8 @@
 
 use gangline_core::{
     AgentName, FindingNumber, MessageId, Redacted,
-    finding::{Choice, ChoiceWord, FindingState},
+    cause::Limit,
+    finding::{Choice, ChoiceWord, FindingKind, FindingState},
     word::Stored,
 };
 use rusqlite::{Connection, Row, params};
@@ -18,6 +19,9 @@ use crate::{
     error::FindingError,
     types::{FindingFilter, FindingRow, NewEvent, NewFinding, Raised},
 };
+
+/// So much of a message is quoted, in bytes.
+const EVIDENCE_BYTES: usize = 200;
 
 macro_rules! finding_sql {
     ($rest:literal) => {
@@ -105,6 +109,82 @@ pub(crate) fn resolve(
     let Some(row) = unresolved(&w.connection, agent, key)? else { return Ok(None) };
     close(w, row.number, (None, None))?;
     Ok(Some(row.number))
+}
+
+/// The key of the finding about a message that was given up.
+fn dead_letter_key(message: MessageId) -> String {
+    format!("{}/{message}", FindingKind::DeadLetter)
+}
+
+/// The key of the finding about the held messages of a cause.
+fn held_key(root: MessageId) -> String {
+    format!("{}/{root}", FindingKind::HeldMessages)
+}
+
+/// A message was given up.
+pub(super) fn given_up(w: &mut Writer, agent: &AgentName, message: MessageId) -> Result<(), Fault> {
+    let sql = "SELECT sender, attempt, body FROM messages WHERE id = ?";
+    let (sender, attempt, body) = sql::one(&w.connection, sql, params![message.0], |row| {
+        let text: String = row.get(2)?;
+        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, Redacted::from_store(text)))
+    })?;
+    let cause = format!("{message} from {sender} was given up after {attempt} attempts");
+    let cause = Redacted::from_store(cause);
+    let mut new = NewFinding::new(agent.clone(), FindingKind::DeadLetter, cause);
+    new.key = dead_letter_key(message);
+    new.evidence = body.head(EVIDENCE_BYTES);
+    new.choices = vec![
+        Choice::new(ChoiceWord::Retry, "tries it again, as if for the first time"),
+        Choice::new(ChoiceWord::Dismiss, "leaves it given up"),
+    ];
+    new.recommended = Some(ChoiceWord::Retry);
+    new.message = Some(message);
+    put(w, &new).map(drop)
+}
+
+/// A person tried a message again that was given up.
+pub(super) fn tried_again(w: &mut Writer, message: MessageId, by: &str) -> Result<(), Fault> {
+    close_key(w, &dead_letter_key(message), (Some(ChoiceWord::Retry), Some(by)))
+}
+
+/// Messages of a cause are held.
+pub(super) fn held(
+    w: &mut Writer,
+    (agent, root): (&AgentName, MessageId),
+    (limit, held): (Limit, MessageId),
+) -> Result<(), Fault> {
+    let cause = match limit {
+        Limit::Turns(turns) => format!("the request {root} has used all of its {turns} turns"),
+        Limit::Hops(hops) => format!("{held} of the request {root} has come over {hops} agents"),
+    };
+    let cause = Redacted::from_store(format!("{cause}: its messages are held"));
+    let mut new = NewFinding::new(agent.clone(), FindingKind::HeldMessages, cause);
+    new.key = held_key(root);
+    new.choices = vec![
+        Choice::new(ChoiceWord::Release, "gives the request as many turns again"),
+        Choice::new(ChoiceWord::Dismiss, "leaves its messages held"),
+    ];
+    new.message = Some(root);
+    put(w, &new).map(drop)
+}
+
+/// The messages of a cause are held no more.
+pub(super) fn not_held(w: &mut Writer, root: MessageId) -> Result<(), Fault> {
+    close_key(w, &held_key(root), (None, None))
+}
+
+/// Resolves the findings of a key, whichever agent they are about.
+fn close_key(
+    w: &mut Writer,
+    key: &str,
+    how: (Option<ChoiceWord>, Option<&str>),
+) -> Result<(), Fault> {
+    let sql = "SELECT number FROM findings WHERE key = ? AND state <> 'resolved'";
+    let numbers: Vec<i64> = sql::all(&w.connection, sql, params![key], sql::column)?;
+    for number in numbers {
+        close(w, FindingNumber(number), how)?;
+    }
+    Ok(())
 }
 
 /// Records that somebody has seen a finding.

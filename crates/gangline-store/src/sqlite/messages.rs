@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 use super::{
     Writer, agents, causes,
     fault::Fault,
+    findings,
     rows::{self, message_sql, page},
     sql,
 };
@@ -227,6 +228,7 @@ pub(crate) fn cancel(w: &mut Writer, id: MessageId, by: &str) -> Result<Cancel, 
                WHERE id = ? AND state IN ('accepted', 'held')";
     let done = sql::run(&w.connection, sql, params![format!("by {by}"), w.now.0, id.0])?;
     if done > 0 {
+        causes::look_at_held(w, id)?;
         return Ok(Cancel::Done);
     }
     let sql = "SELECT state, turn_epoch, turn_number FROM messages WHERE id = ?";
@@ -238,6 +240,15 @@ pub(crate) fn cancel(w: &mut Writer, id: MessageId, by: &str) -> Result<Cancel, 
         Some((MessageState::InTurn, Some(turn))) => Cancel::InTurn(turn),
         Some((state, _)) => Cancel::Settled(state),
     })
+}
+
+/// Puts a message back that was given up. Returns whether it had been.
+pub(crate) fn retry(w: &mut Writer, id: MessageId, by: &str) -> Result<bool, Fault> {
+    let sql = "UPDATE messages SET state = 'accepted', reason = NULL, attempt = 0, \
+               not_before = NULL, settled_at = NULL WHERE id = ? AND state = 'dead_letter'";
+    let done = sql::run(&w.connection, sql, params![id.0])? > 0;
+    findings::tried_again(w, id, by)?;
+    Ok(done)
 }
 
 /// Returns how many of what waits stand before a message, itself included, and how many wait.

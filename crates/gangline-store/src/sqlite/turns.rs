@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use super::{
     Writer, agents, approvals, asked, causes, events,
     fault::Fault,
-    messages,
+    findings, messages,
     rows::{self, message_sql, turn_sql},
     send, sql,
 };
@@ -221,6 +221,9 @@ fn settle_one(w: &mut Writer, end: &EndTurn, settle: &Settle) -> Result<bool, Fa
             end.turn.number
         ],
     )?;
+    if done > 0 && settle.state == MessageState::DeadLetter {
+        findings::given_up(w, &end.agent, settle.message)?;
+    }
     Ok(done > 0)
 }
 

@@ -1,12 +1,13 @@
 //! Findings: raised, seen, resolved.
 
-use gangline_core::{AgentName, FindingNumber, finding::ChoiceWord};
+use gangline_core::{AgentName, FindingNumber, MessageId, attention::Item, finding::ChoiceWord};
+use gangline_os::clock::UnixMicros;
 
 use super::Store;
 use crate::{
     error::{FindingError, StoreError},
     op,
-    sqlite::{Writer, findings},
+    sqlite::{Writer, attention, findings, messages},
     types::{FindingFilter, FindingRow, NewFinding, Raised},
 };
 
@@ -63,6 +64,26 @@ impl Store {
         let by = by.to_owned();
         let work = move |w: &mut Writer| findings::decide(w, number, choice, &by);
         self.sqlite.write(&op::DECIDE_FINDING, work).await?
+    }
+
+    /// Returns what waits for a human, over all agents: open questions to people, open approvals and
+    /// changes, and unresolved findings that offer choices; the most pressing first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn attention(&self, now: UnixMicros) -> Result<Vec<Item>, StoreError> {
+        self.sqlite.read("list what waits for a human", move |c| attention::list(c, now)).await
+    }
+
+    /// Puts a message that was given up back into its agent's inbox, with its attempts counted anew,
+    /// and resolves the finding about it. Returns whether it had been given up.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be written.
+    pub async fn retry(&self, message: MessageId, by: &str) -> Result<bool, StoreError> {
+        let by = by.to_owned();
+        let work = move |w: &mut Writer| messages::retry(w, message, &by);
+        self.sqlite.write(&op::RETRY, work).await
     }
 
     /// Returns one finding.

@@ -2,8 +2,10 @@
 
 use gangline_core::{
     AgentName, FindingNumber, MessageId,
+    attention::{Affects, Item, ItemKind, ItemState, Offer},
     finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity},
     redact::Redacted,
+    time::WallMicros,
     word::Stored,
 };
 use gangline_os::clock::UnixMicros;
@@ -103,6 +105,33 @@ pub struct FindingRow {
     pub seen_at: Option<UnixMicros>,
     /// When it was resolved.
     pub resolved_at: Option<UnixMicros>,
+}
+
+impl FindingRow {
+    /// Returns the finding as an item of the attention list.
+    #[must_use]
+    pub fn into_item(self, affects: Affects) -> Item {
+        let offer = |it: Choice| Offer { word: it.word.to_string(), what: it.what };
+        Item {
+            number: self.number.0,
+            kind: ItemKind::Finding,
+            what: self.kind.to_string(),
+            agent: self.agent,
+            severity: self.severity,
+            state: match self.state {
+                FindingState::Open => ItemState::Open,
+                FindingState::Seen => ItemState::Seen,
+                FindingState::Resolved => ItemState::Resolved,
+            },
+            seen_by: self.seen_by,
+            cause: self.cause,
+            evidence: self.evidence,
+            options: self.choices.into_iter().map(offer).collect(),
+            recommended: self.recommended.map(|word| word.to_string()),
+            affects: Affects { text: self.affects, ..affects },
+            since: WallMicros(self.raised_at.0),
+        }
+    }
 }
 
 /// Which findings to list; every part narrows.

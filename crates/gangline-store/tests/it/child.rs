@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use gangline_core::{
-    Epoch, MessageState, approval::Decision, finding::ChoiceWord, whisper::WhisperRoad,
+    Epoch, MessageId, MessageState, approval::Decision, finding::ChoiceWord, whisper::WhisperRoad,
 };
 use gangline_os::{
     clock::{self, UnixMicros},
@@ -13,7 +13,8 @@ use gangline_os::{
 };
 use gangline_store::{
     AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, Entry, Firing, MessageRow,
-    NewEvent, NewQuestion, OpenApproval, OpenOptions, Said, SentAs, Store, Tuning, Waited,
+    NewEvent, NewFinding, NewQuestion, OpenApproval, OpenOptions, Said, SentAs, Store, Tuning,
+    Waited,
 };
 use tokio::sync::Notify;
 
@@ -237,6 +238,7 @@ pub(crate) const LIFE: &[&str] = &[
     "decide_finding",
     "whisper",
     "whispers_delivered",
+    "retry",
     "wake",
     "note_restart",
     "add_token",
@@ -349,6 +351,10 @@ async fn what_is_found(store: &Store) {
     let found = store.raise_finding(silent(&ada(), "second")).await.unwrap().number;
     store.decide_finding(found, ChoiceWord::Abort, "otto").await.unwrap();
     say("decide_finding");
+    let dead = NewFinding { key: "dead_letter/m1".to_owned(), ..silent(&ada(), "third") };
+    store.raise_finding(dead).await.unwrap();
+    store.retry(MessageId(1), "otto").await.unwrap();
+    say("retry");
 }
 
 async fn what_is_whispered(store: &Store) {

@@ -66,7 +66,10 @@ mod sqlite {
             a_finding_is_raised_once_seen_and_resolved,
             a_choice_resolves_a_finding_once,
             what_holds_no_more_can_be_found_again,
-            findings_are_fenced_and_listed_newest_first;
+            findings_are_fenced_and_listed_newest_first,
+            a_message_that_is_given_up_is_found_and_can_be_tried_again,
+            held_messages_are_found_until_they_are_released,
+            all_that_waits_for_a_human_is_one_ranked_list;
         changes:
             the_hub_takes_what_is_allowed_and_nothing_else,
             a_change_goes_only_where_its_step_begins;

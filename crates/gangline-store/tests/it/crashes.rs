@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use gangline_core::{Epoch, MessageState, approval::ApprovalState, question::QuestionState};
+use gangline_core::{
+    Epoch, MessageState, approval::ApprovalState, finding::ChoiceWord, question::QuestionState,
+};
 use gangline_os::kill::Signal;
 use gangline_store::{
     Entry, FAILPOINTS, FindingFilter, LetterState, NewMessage, OutboxState, QuestionFilter,
@@ -108,6 +110,7 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "decide_finding" => found.iter().any(|row| row.resolved_by.is_some()),
         "whisper" => !store.whispers(None, 9).await.unwrap().is_empty(),
         "whispers_delivered" => store.undelivered_whispers(&ada()).await.unwrap().is_empty(),
+        "retry" => found.iter().any(|row| row.choice == Some(ChoiceWord::Retry)),
         "wake" => brought("wake/matrix/first"),
         "note_restart" => brought("restart/2"),
         "add_token" => token.is_some(),
@@ -116,7 +119,7 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "request_change" => !store.changes(None, false).await.unwrap().is_empty(),
         "decide_change" => store.changes(None, true).await.unwrap().is_empty(),
         "step_change" => {
-            store.changes_under_way().await.unwrap().is_empty() && brought("change/10")
+            store.changes_under_way().await.unwrap().is_empty() && brought("change/11")
         }
         "applied" => store.applied_of(&ada()).await.unwrap().is_some(),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),

@@ -1,19 +1,36 @@
-//! `gangline answer`: answers a question of an agent, or withdraws it.
+//! `gangline answer`: answers what waits under a number: a question, an approval or a finding.
 
-use gangline_core::{ApprovalNumber, QuestionNumber, Redactor, question, question::Standing};
+use gangline_agent::attention::Site;
+use gangline_api::approval::Decision;
+use gangline_core::{
+    ApprovalNumber, FindingNumber, QuestionNumber, Redactor,
+    approval::Reach,
+    attention::{Affects, ItemKind},
+    cause::TURNS_PER_CAUSE,
+    question,
+    question::Standing,
+};
 use gangline_os::change_notice;
 use gangline_store::{AnswerError, NewAnswer, QuestionClosed, Store};
 
 use super::{decide, prompt, questions};
-use crate::{caller, cli::Global, failure::Failure, output, place, store};
+use crate::{
+    attention, caller,
+    cli::{Global, approval::Decide},
+    failure::Failure,
+    output, place,
+    place::Installation,
+    store,
+};
 
-/// Answer an agent's question
+/// Answer what waits for you under a number
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The question's number: `gangline questions` lists them
+    /// The number: `gangline attention` lists all that waits, `gangline questions` the questions
     #[arg(value_parser = number)]
-    number: QuestionNumber,
-    /// The number of an option (several: 1,3), or a text
+    number: i64,
+    /// For a question the number of an option (several: 1,3) or a text; for an approval `yes`, `no
+    /// REASON` or `yes always`; for a finding one of its choices
     #[arg(required_unless_present = "cancel")]
     answer: Vec<String>,
     /// Withdraw the question instead; the agent gets the answer `[cancelled]`
@@ -23,16 +40,54 @@ pub(crate) struct Args {
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     caller::refuse("answer for the owner")?;
-    let paths = place::of_existing(&global.place())?;
-    let store = store::existing(&paths).await?;
-    let closed = match args.cancel {
-        true => store.cancel_question(args.number, decide::owner()).await.map_err(explain),
-        false => answered(&store, args.number, &args.answer.join(" ")).await,
-    };
-    let closed = match closed {
-        Ok(closed) => closed,
-        Err(failure) => return Err(is_approval(&store, args.number).await.unwrap_or(failure)),
-    };
+    let installation = place::existing(&global.place())?;
+    let store = store::existing(&installation.paths).await?;
+    let said = args.answer.join(" ");
+    match (kind(&store, args.number).await?, args.cancel) {
+        (Some(ItemKind::Approval), true) => Err(Failure::user(format!(
+            "{} is an approval, which only its agent withdraws",
+            args.number
+        ))
+        .hint(format!("`gangline answer {} no` refuses it", args.number))),
+        (Some(ItemKind::Approval), false) => approval(global, args.number, &said).await,
+        (Some(ItemKind::Finding), true) => {
+            finding(global, &installation, &store, args.number, "dismiss").await
+        }
+        (Some(ItemKind::Finding), false) => {
+            finding(global, &installation, &store, args.number, &said).await
+        }
+        (Some(ItemKind::Question) | None, cancel) => {
+            let said = (!cancel).then_some(said.as_str());
+            question(global, &installation, &store, (QuestionNumber(args.number), said)).await
+        }
+    }
+}
+
+/// Returns what a number is of; all count in one sequence.
+async fn kind(store: &Store, number: i64) -> Result<Option<ItemKind>, Failure> {
+    if store.question(QuestionNumber(number)).await?.is_some() {
+        return Ok(Some(ItemKind::Question));
+    }
+    if store.one_finding(FindingNumber(number)).await?.is_some() {
+        return Ok(Some(ItemKind::Finding));
+    }
+    let approval = ApprovalNumber(number);
+    let known =
+        store.approval(approval).await?.is_some() || store.change(approval).await?.is_some();
+    Ok(known.then_some(ItemKind::Approval))
+}
+
+async fn question(
+    global: &Global,
+    installation: &Installation,
+    store: &Store,
+    (number, said): (QuestionNumber, Option<&str>),
+) -> Result<u8, Failure> {
+    let paths = &installation.paths;
+    let closed = match said {
+        None => store.cancel_question(number, decide::owner()).await.map_err(explain),
+        Some(said) => answered(store, number, said).await,
+    }?;
     let row = &closed.row;
     for agent in std::iter::once(&row.agent).chain(row.asked.agents()) {
         change_notice::notify(&paths.change_notice(agent.folded()));
@@ -46,7 +101,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         output::print(&format!("question {number} of {agent} is {state}: {answer}\n"))?;
     }
     if closed.message.is_some() {
-        prompt::warn_if_down(&paths, &row.agent, "the answer");
+        prompt::warn_if_down(paths, &row.agent, "the answer");
     }
     Ok(0)
 }
@@ -69,26 +124,55 @@ async fn answered(
     store.answer_question(number, new).await.map_err(explain)
 }
 
-/// Returns the failure for a number that is an approval's; both count in one sequence.
-async fn is_approval(store: &Store, number: QuestionNumber) -> Option<Failure> {
-    store.approval(ApprovalNumber(number.0)).await.ok().flatten()?;
-    let failure = Failure::user(format!("{number} is an approval, not a question"));
-    Some(failure.hint(format!(
-        "`gangline approve {number}` allows it, `gangline deny {number}` refuses it"
-    )))
+/// Decides an approval in the words of the chat: `yes`, `no REASON`, `yes always`.
+async fn approval(global: &Global, number: i64, said: &str) -> Result<u8, Failure> {
+    let Some(parsed) = attention::decision(ApprovalNumber(number), said) else {
+        return Err(attention::undecided(ApprovalNumber(number), said));
+    };
+    let decide = Decide { number: ApprovalNumber(number), reason: parsed.reason };
+    match (parsed.decision, parsed.reach) {
+        (Decision::Allow, Reach::Always) => decide::always(global, decide).await,
+        (decision, _) => decide::run(global, decide, decision).await,
+    }
+}
+
+async fn finding(
+    global: &Global,
+    installation: &Installation,
+    store: &Store,
+    number: i64,
+    said: &str,
+) -> Result<u8, Failure> {
+    let number = FindingNumber(number);
+    let loaded = installation.configuration();
+    let released = loaded.map_or(TURNS_PER_CAUSE, |it| it.config.turns_per_cause.into());
+    let by = caller::name();
+    let site = Site { store, paths: &installation.paths, by: &by, released };
+    let answered = attention::answer(site, number, said).await?;
+    if global.json {
+        let row = store.one_finding(number).await?.unwrap_or(answered.row);
+        output::json(&super::attention::wire(&row.into_item(Affects::default())))?;
+    } else {
+        let (choice, agent) = (answered.choice, &answered.row.agent);
+        output::print(&format!("finding {number} of {agent}: {choice}: {}\n", answered.done))?;
+    }
+    Ok(0)
 }
 
 fn explain(error: AnswerError) -> Failure {
     let hint = match &error {
-        AnswerError::Unknown(_) => "`gangline questions` lists the open ones",
+        AnswerError::Unknown(_) => {
+            "`gangline attention` lists what waits, `gangline questions` the questions"
+        }
         AnswerError::Closed(_) => "`gangline questions --all` shows the answer and who gave it",
         AnswerError::Store(_) => "try again: an answer is never stored twice",
     };
     Failure::from(error).hint(hint)
 }
 
-fn number(text: &str) -> Result<QuestionNumber, &'static str> {
+/// Reads a number of the attention list.
+pub(super) fn number(text: &str) -> Result<i64, &'static str> {
     let digits = text.strip_prefix('#').unwrap_or(text);
-    let wanted = "give the question's number, such as 12: `gangline questions` lists them";
-    digits.parse().map(QuestionNumber).map_err(|_| wanted)
+    let wanted = "give a number, such as 12: `gangline attention` lists what waits";
+    digits.parse().map_err(|_| wanted)
 }

@@ -193,6 +193,7 @@ fn settings(
         buffer_size: loaded.config.buffer_size,
         sleep: loaded.config.sleep_of(&agent),
         on_escalation: loaded.config.supervisor.on_escalation,
+        watchdogs: loaded.config.watchdogs.limits(),
         causes: causes(loaded, &agent),
         spending: spending(loaded, &agent, &found)?,
         watching,

@@ -42,12 +42,13 @@ fn the_help_lists_every_command() {
       channel      Send and read messages as an agent; the agents' skill uses it
       mcp          Serve an agent's tools to any MCP client, on the standard streams
       budget       Show what may be spent today and what was spent; add to a budget for today
+      attention    List what waits for a human, the most pressing first
       approvals    List open approvals, or show one in full
       approve      Allow what an approval asks for
       deny         Refuse what an approval asks for; the model reads the reason
       policy       List, remove, test or suggest the rules that let calls run without asking
       questions    List open questions of the agents
-      answer       Answer an agent's question
+      answer       Answer what waits for you under a number
       inbox        List the letters that agents sent to the owners, answer them, or put them away
       remind       Remind an agent of something at a later time, once or repeatedly
       reminders    List the reminders of agents, or delete one

@@ -9,6 +9,7 @@
 
 mod acp;
 mod ask;
+mod attention;
 mod back;
 mod bad_input;
 mod causes;

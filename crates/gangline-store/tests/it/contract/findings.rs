@@ -1,8 +1,14 @@
 //! Findings: raised, seen, resolved.
 
-use gangline_core::finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity};
+use gangline_core::{
+    AgentName, FindingNumber, MessageState,
+    finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity},
+    question::Asked,
+};
+use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    Entry, EventQuery, FindingError, FindingFilter, FindingRow, NewFinding, Store, StoreError,
+    AskedBy, Entry, EventQuery, FindingError, FindingFilter, FindingRow, NewFinding, NewMessage,
+    NewQuestion, Store, StoreError,
 };
 
 use crate::support::*;
@@ -125,13 +131,13 @@ pub(crate) async fn findings_are_fenced_and_listed_newest_first(fixture: &Fixtur
     assert_eq!(of(resolved).await, ["spark-ada"]);
 }
 
-fn asked_never() -> gangline_core::FindingNumber {
-    gangline_core::FindingNumber(99)
+fn asked_never() -> FindingNumber {
+    FindingNumber(99)
 }
 
 /// Asks a question, and returns its number.
-async fn ask_open(store: &Store, agent: &gangline_core::AgentName) -> i64 {
-    let asked = store.ask(question(agent, "q"), |_| gangline_store::AskedBy::default()).await;
+async fn ask_open(store: &Store, agent: &AgentName) -> i64 {
+    let asked = store.ask(question(agent, "q"), |_| AskedBy::default()).await;
     asked.unwrap().number.0
 }
 
@@ -140,4 +146,81 @@ fn a_choice_is_written_by_its_word() {
     let choice = Choice::new(ChoiceWord::Abort, "ends the turn");
     let text = serde_json::to_string(&choice).unwrap();
     assert_eq!(text, r#"{"word":"abort","what":"ends the turn"}"#);
+}
+
+/// A dead letter is found in the commit that gives the message up.
+pub(crate) async fn a_message_that_is_given_up_is_found_and_can_be_tried_again(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let id = store.accept(keyed(&ada(), "build it")).await.unwrap().id;
+    store.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
+    let dead = settle(id, MessageState::DeadLetter);
+    store.end_turn(end(&ada(), turn(epoch, 1), vec![dead])).await.unwrap();
+    let row = open(&store).await.remove(0);
+    assert_eq!((row.kind.known(), row.message), (Some(FindingKind::DeadLetter), Some(id)));
+    assert_eq!(row.cause.as_str(), format!("{id} from otto was given up after 1 attempts"));
+    assert_eq!((row.evidence.as_str(), row.recommended), ("build it", Some(ChoiceWord::Retry)));
+    assert!(store.retry(id, "otto").await.unwrap());
+    assert!(!store.retry(id, "otto").await.unwrap(), "it waits already");
+    let message = store.message(id).await.unwrap().unwrap();
+    assert_eq!((message.state, message.attempt), (MessageState::Accepted, 0));
+    assert_eq!(message.settled_at, None);
+    let row = store.one_finding(row.number).await.unwrap().unwrap();
+    assert_eq!((row.choice, row.resolved_by.as_deref()), (Some(ChoiceWord::Retry), Some("otto")));
+}
+
+/// What a limit holds waits for a person under one number, until it is released, ended or cancelled.
+pub(crate) async fn held_messages_are_found_until_they_are_released(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let held = |key: &str| NewMessage { state: MessageState::Held, hops: 9, ..keyed(&ada(), key) };
+    let first = store.accept(held("a")).await.unwrap().id;
+    let row = open(&store).await.remove(0);
+    assert_eq!((row.kind.known(), row.message), (Some(FindingKind::HeldMessages), Some(first)));
+    store.release(first, 30).await.unwrap();
+    assert!(open(&store).await.is_empty(), "released");
+    let second = store.accept(held("b")).await.unwrap().id;
+    let more = NewMessage { cause_root: Some(second), ..held("c") };
+    let third = store.accept(more).await.unwrap().id;
+    assert_eq!(open(&store).await.len(), 1, "one for the request");
+    store.cancel(third, "otto").await.unwrap();
+    assert_eq!(open(&store).await.len(), 1, "one is still held");
+    store.cancel(second, "otto").await.unwrap();
+    assert!(open(&store).await.is_empty(), "none is held");
+    let fourth = store.accept(held("d")).await.unwrap().id;
+    assert_eq!(open(&store).await.len(), 1);
+    store.end_cause(fourth, "otto").await.unwrap();
+    assert!(open(&store).await.is_empty(), "ended");
+}
+
+/// The list has what waits for people, and nothing that agents owe each other or that needs nobody.
+pub(crate) async fn all_that_waits_for_a_human_is_one_ranked_list(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let message = store.accept(keyed(&ada(), "do it")).await.unwrap().id;
+    store.accept(keyed(&ada(), "and that")).await.unwrap();
+    store.take(take(&ada(), turn(epoch, 1), &[message])).await.unwrap();
+    let peers = Asked::Agents(vec![bob()]);
+    let asks = |new| store.ask(new, |_| AskedBy::default());
+    let asked = asks(question(&bob(), "q")).await.unwrap().number.0;
+    asks(NewQuestion { asked: peers, ..question(&bob(), "p") }).await.unwrap();
+    let approval = store.open_approval(ask(&ada(), turn(epoch, 1), message)).await.unwrap();
+    let quiet = store.raise_finding(silent(&bob(), "quiet")).await.unwrap().number;
+    let dead = NewFinding { key: "x".to_owned(), severity: Severity::Error, ..silent(&bob(), "x") };
+    let dead = store.raise_finding(dead).await.unwrap().number;
+    let nobody = NewFinding { choices: Vec::new(), key: "y".to_owned(), ..silent(&bob(), "y") };
+    store.raise_finding(nobody).await.unwrap();
+    let list = store.attention(UnixMicros(0)).await.unwrap();
+    let numbers: Vec<i64> = list.iter().map(|item| item.number).collect();
+    assert_eq!(numbers, [dead.0, approval.number.0, quiet.0, asked]);
+    let of_ada = &list[1];
+    assert_eq!((of_ada.affects.waiting, of_ada.affects.people), (1, 1));
+    let options: Vec<&str> = of_ada.options.iter().map(|it| it.word.as_str()).collect();
+    assert_eq!(options, ["yes", "no"]);
+    assert_eq!(
+        (list[2].recommended.as_deref(), list[2].what.as_str()),
+        (Some("abort"), "silent_turn")
+    );
+    assert_eq!(list[3].options[1].what, "no");
+    store.see_finding(dead, "otto").await.unwrap();
+    assert_eq!(store.attention(UnixMicros(0)).await.unwrap()[0].seen_by.as_deref(), Some("otto"));
 }

@@ -1,0 +1,134 @@
+//! Answers to findings, said in the chat: `12 resume`; and what `status` says of them.
+
+use gangline_core::{
+    Principal, Tier,
+    attention::parse_answer,
+    finding::{ChoiceWord, FindingState},
+    shown::cut,
+    trust::Action,
+};
+use gangline_irc::client::Line;
+use gangline_store::{FindingError, FindingFilter, FindingRow};
+use tracing::{info, warn};
+
+use super::{
+    Chat,
+    decide::{Handled, known_as},
+};
+use crate::{
+    attention::{self, Left, NotChosen, Site},
+    bus::{Incoming, Word},
+};
+
+/// How many findings `status` names.
+const NAMED: u32 = 5;
+/// How much of a cause it quotes, in characters.
+const CAUSE_MAX: usize = 100;
+
+impl Chat {
+    /// Takes the line as the answer to a finding, if it is one. `text` is without the mention.
+    pub(super) async fn finding_answered(
+        &self,
+        line: &Line,
+        who: &Principal,
+        text: &str,
+    ) -> Handled {
+        // An agent gives no orders.
+        let Some((number, choice)) = parse_answer(text).filter(|_| who.tier != Tier::Agent) else {
+            return Handled::No;
+        };
+        let row = match attention::chosen(&self.deps.store, number, choice.as_str()).await {
+            Ok((row, _)) => row,
+            // Of no finding: it may be another word, or a prompt.
+            Err(NotChosen::Finding(FindingError::Unknown(_))) => return Handled::No,
+            Err(NotChosen::Finding(FindingError::Store(error))) => {
+                warn!(%error, "cannot read a finding");
+                return Handled::NotNow;
+            }
+            Err(error) => {
+                // The same line taken in twice finds its own answer.
+                if !line.from_history {
+                    self.answer(line, &error.to_string()).await;
+                }
+                return Handled::Yes;
+            }
+        };
+        if let Err(refusal) = self.deps.policy.may(who, Action::Operate, 0) {
+            self.answer(line, &refusal.to_string()).await;
+            return Handled::Yes;
+        }
+        // A word from history was said to another state of things.
+        if line.from_history {
+            return Handled::Yes;
+        }
+        self.choose_for(line, who, (&row, choice)).await
+    }
+
+    async fn choose_for(
+        &self,
+        line: &Line,
+        who: &Principal,
+        (row, choice): (&FindingRow, ChoiceWord),
+    ) -> Handled {
+        let (number, agent) = (row.number, &row.agent);
+        let by = known_as(line, who);
+        let deps = &self.deps;
+        let (store, paths, released) = (&deps.store, &deps.paths, deps.turns_released);
+        let site = Site { store, paths, by: &by, released };
+        let done = match attention::carry_out(site, row, choice).await {
+            Ok(Left::Done(done)) => done,
+            Ok(Left::Resume | Left::Abort) if *agent != deps.agent => {
+                let said =
+                    format!("finding {number} is {agent}'s: say `@{agent} {number} {choice}`");
+                return self.told(line, &said).await;
+            }
+            Ok(Left::Resume) => {
+                self.notify_loop(Incoming::Operator(Word::Resume)).await;
+                "I go on".to_owned()
+            }
+            Ok(Left::Abort) => {
+                self.notify_loop(Incoming::Operator(Word::Abort)).await;
+                "ending the turn".to_owned()
+            }
+            Err(error) => {
+                warn!(%error, "cannot carry out a choice");
+                let said = format!(
+                    "finding {number} still waits, since the store cannot write: try again"
+                );
+                return self.told(line, &said).await;
+            }
+        };
+        info!(%number, %choice, by = who.account, "a finding is answered");
+        if let Err(error) = attention::settle(site, number, choice).await {
+            warn!(%error, "cannot resolve a finding");
+        }
+        self.told(line, &format!("finding {number}: {choice}: {done}")).await
+    }
+
+    /// Returns what of this agent waits for a person, for the end of its status; empty for nothing.
+    pub(super) async fn waits_for_people(&self) -> String {
+        let agent = Some(self.deps.agent.clone());
+        let filter = FindingFilter { agent, resolved: false };
+        let rows = self.deps.store.findings(filter, NAMED).await.unwrap_or_else(|error| {
+            warn!(%error, "cannot read findings");
+            Vec::new()
+        });
+        let waiting = rows
+            .iter()
+            .filter(|row| row.state != FindingState::Resolved && !row.choices.is_empty());
+        let one = |row: &FindingRow| {
+            let cause = cut(row.cause.as_str(), CAUSE_MAX);
+            format!(
+                "{} {cause} (say `{} {}`)",
+                row.number,
+                row.number,
+                attention::words(row).replace(", ", "|")
+            )
+        };
+        let all: Vec<String> = waiting.map(one).collect();
+        if all.is_empty() {
+            return String::new();
+        }
+        format!("; waits for a person: {}", all.join("; "))
+    }
+}

@@ -1,0 +1,165 @@
+//! Answers to findings from the command line and over HTTP: the daemon's part by its socket, the rest
+//! by the store.
+
+use gangline_agent::attention::{self, Left, NotChosen, Site};
+use gangline_core::{
+    AgentName, ApprovalNumber, FindingNumber, QuestionNumber, Redactor,
+    approval::{self, DecisionLine, Reach},
+    finding::ChoiceWord,
+    question::{self, Standing},
+    shown,
+};
+use gangline_os::{change_notice, paths::Paths, task};
+use gangline_store::{FindingError, FindingRow, NewAnswer, Ruling, Store};
+use tokio::sync::oneshot;
+
+use crate::{
+    control::{self, Word},
+    failure::Failure,
+    fleet, owner,
+};
+
+/// What was chosen, and what came of it.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) row: FindingRow,
+    pub(crate) choice: ChoiceWord,
+    pub(crate) done: String,
+}
+
+/// Answers a finding: does what the word says, then resolves it.
+pub(crate) async fn answer(
+    site: Site<'_>,
+    number: FindingNumber,
+    said: &str,
+) -> Result<Answered, Failure> {
+    let (row, choice) = attention::chosen(site.store, number, said).await.map_err(explain)?;
+    let done = match attention::carry_out(site, &row, choice).await? {
+        Left::Done(done) => done,
+        Left::Resume => tell(site, &row.agent, Word::Resume).await?,
+        Left::Abort => tell(site, &row.agent, Word::Interrupt).await?,
+    };
+    attention::settle(site, number, choice).await?;
+    Ok(Answered { row, choice, done })
+}
+
+/// Tells an agent's daemon; what concerns only a daemon that runs is done when none does.
+async fn tell(site: Site<'_>, agent: &AgentName, word: Word) -> Result<String, Failure> {
+    if fleet::holder(site.paths, agent)?.is_none() {
+        return down(site.store, site.paths, agent, word).await;
+    }
+    let (paths, name) = (site.paths.clone(), agent.clone());
+    let (done, given) = oneshot::channel();
+    task::thread("answer", move || {
+        // Whoever asked may be gone.
+        let _ = done.send(control::order(&paths, &name, word));
+    })
+    .map_err(Failure::environment)?;
+    given.await.map_err(Failure::environment)???;
+    Ok(match word {
+        Word::Resume => format!("{agent} goes on"),
+        _ => format!("{agent} ends its turn"),
+    })
+}
+
+async fn down(
+    store: &Store,
+    paths: &Paths,
+    agent: &AgentName,
+    word: Word,
+) -> Result<String, Failure> {
+    if word == Word::Resume {
+        store.resume(agent).await?;
+        change_notice::notify(&paths.change_notice(agent.folded()));
+        return Ok(format!("{agent} goes on once its daemon runs"));
+    }
+    Ok(format!("the daemon of {agent} is not running, so no turn is open"))
+}
+
+/// Returns the failure with what to do.
+pub(crate) fn explain(error: NotChosen) -> Failure {
+    match error {
+        NotChosen::Finding(error) => not_found(error),
+        NotChosen::NoSuchWord { .. } => {
+            Failure::from(error).hint("`gangline attention` shows what each choice does")
+        }
+    }
+}
+
+/// Returns the failure of a finding that is not there or not open.
+pub(crate) fn not_found(error: FindingError) -> Failure {
+    let hint = match &error {
+        FindingError::Unknown(_) => "`gangline attention` lists what waits",
+        FindingError::Resolved { .. } => "`gangline attention --all` shows what became of it",
+        FindingError::NoSuchChoice { .. } => "`gangline attention` shows what each choice does",
+        FindingError::Store(_) => "try again: a finding is never resolved twice",
+    };
+    Failure::from(error).hint(hint)
+}
+
+/// Answers whatever waits under a number, as the owner. Returns what was done.
+pub(crate) async fn answer_any(site: Site<'_>, number: i64, said: &str) -> Result<String, Failure> {
+    let store = site.store;
+    if store.one_finding(FindingNumber(number)).await?.is_some() {
+        return answer(site, FindingNumber(number), said).await.map(|it| it.done);
+    }
+    if let Some(row) = store.question(QuestionNumber(number)).await? {
+        let answer = question::resolve(&row.options, row.choose, said).map_err(|error| {
+            Failure::user(format!("question {number} is not answered: {error}"))
+        })?;
+        let new = NewAnswer {
+            by: owner::principal(),
+            known_as: site.by.to_owned(),
+            standing: Standing::Decides,
+            text: Redactor::new([]).redact(&answer),
+        };
+        let closed = store.answer_question(row.number, new).await.map_err(Failure::from)?;
+        for agent in std::iter::once(&closed.row.agent).chain(closed.row.asked.agents()) {
+            change_notice::notify(&site.paths.change_notice(agent.folded()));
+        }
+        return Ok(format!("question {number} is {}", closed.row.state));
+    }
+    decide(site, ApprovalNumber(number), said).await
+}
+
+/// Decides an approval or a change by `yes`, `no REASON` or `yes always`.
+async fn decide(site: Site<'_>, number: ApprovalNumber, said: &str) -> Result<String, Failure> {
+    let Some(DecisionLine { decision, reach, reason, .. }) = decision(number, said) else {
+        return Err(undecided(number, said));
+    };
+    let masks = Redactor::new([]);
+    let text = approval::view::decided(&number.to_string(), decision, site.by, reason.as_deref());
+    let ruling = Ruling {
+        decision,
+        by: owner::principal(),
+        known_as: site.by.to_owned(),
+        note: reason.as_deref().map(|reason| masks.redact(reason)),
+        say: Some(masks.redact(&text)),
+    };
+    let store = site.store;
+    let agent = if store.change(number).await?.is_some() {
+        let row = store.decide_change(number, ruling).await.map_err(Failure::from)?;
+        change_notice::notify(&site.paths.change_notice("hub"));
+        row.agent
+    } else if reach == Reach::Always {
+        store.decide_always(number, ruling).await.map_err(Failure::from)?.decided.agent
+    } else {
+        store.decide(number, ruling).await.map_err(Failure::from)?.agent
+    };
+    change_notice::notify(&site.paths.change_notice(agent.folded()));
+    Ok(text)
+}
+
+/// Reads an answer to an approval in the words of the chat.
+pub(crate) fn decision(number: ApprovalNumber, said: &str) -> Option<DecisionLine> {
+    let (word, rest) = said.trim().split_once(char::is_whitespace).unwrap_or((said.trim(), ""));
+    let line = approval::parse(&format!("{word} {number} {}", rest.trim()))?;
+    (line.number == Some(number)).then_some(line)
+}
+
+/// Returns the failure of words that decide nothing.
+pub(crate) fn undecided(number: ApprovalNumber, said: &str) -> Failure {
+    Failure::user(format!("`{}` does not decide approval {number}", shown::label(said)))
+        .hint("say `yes`, `no`, `no` with a reason, or `yes always`")
+        .hint(format!("`gangline approvals {number}` shows all of it"))
+}

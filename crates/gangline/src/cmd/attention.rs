@@ -1,0 +1,173 @@
+//! `gangline attention`: what waits for a human, and answers to it.
+
+use std::{collections::BTreeMap, io::IsTerminal as _, time::Duration};
+
+use clap::Subcommand;
+use gangline_api::attention::AttentionItem;
+use gangline_core::{
+    AgentName, FindingNumber,
+    attention::{Affects, Item},
+};
+use gangline_os::clock::{self, UnixMicros, rfc3339};
+use gangline_store::{FindingFilter, Store};
+use serde::Serialize;
+
+use super::{answer, until_asked};
+use crate::{
+    attention, caller, cli::Global, failure::Failure, names, output, place, show, store, who::Who,
+};
+
+/// How many findings `--all` lists.
+const LISTED: u32 = 200;
+/// How often `--watch` looks.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Empties the terminal and goes to its first line.
+const CLEAR: &str = "\x1b[H\x1b[2J";
+
+/// List what waits for a human, the most pressing first
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<What>,
+    /// List only what is about this agent
+    agent: Option<Who>,
+    /// Also list findings that nobody has to decide, and the last ones that are resolved
+    #[arg(long, conflicts_with = "watch")]
+    all: bool,
+    /// Keep looking until Ctrl-C: redraw the list in a terminal, else print each change as a line
+    #[arg(long)]
+    watch: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Record that you have seen a finding; it goes on to wait
+    Seen {
+        /// The finding's number
+        #[arg(value_parser = answer::number)]
+        number: i64,
+    },
+    /// Answer one of them, as `gangline answer` does
+    Answer(answer::Args),
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    match args.command {
+        Some(What::Answer(answer)) => return answer::run(global, answer).await,
+        Some(What::Seen { number }) => return seen(global, FindingNumber(number)).await,
+        None => {}
+    }
+    let installation = place::existing(&global.place())?;
+    let store = store::existing(&installation.paths).await?;
+    let agent = args.agent.map(|who| names::known_agent(&installation, &who)).transpose()?;
+    if args.watch {
+        return watch(global, &store, agent.as_ref()).await;
+    }
+    let now = clock::system().now();
+    let mut items = items(&store, agent.as_ref(), now).await?;
+    if args.all {
+        let filter = FindingFilter { agent, resolved: true };
+        let rows = store.findings(filter, LISTED).await?;
+        let others =
+            rows.into_iter().filter(|row| items.iter().all(|item| item.number != row.number.0));
+        let others: Vec<_> = others.map(|row| wire(&row.into_item(Affects::default()))).collect();
+        items.extend(others);
+    }
+    match global.json {
+        true => output::json(&items)?,
+        false => output::print(&show::attention::list(&items, now))?,
+    }
+    Ok(0)
+}
+
+async fn items(
+    store: &Store,
+    agent: Option<&AgentName>,
+    now: UnixMicros,
+) -> Result<Vec<AttentionItem>, Failure> {
+    let mut items = store.attention(now).await?;
+    items.retain(|item| agent.is_none_or(|agent| *agent == item.agent));
+    Ok(items.iter().map(wire).collect())
+}
+
+/// Returns an item as every surface shows it.
+pub(crate) fn wire(item: &Item) -> AttentionItem {
+    AttentionItem::of(item, rfc3339(UnixMicros(item.since.0)))
+}
+
+async fn seen(global: &Global, number: FindingNumber) -> Result<u8, Failure> {
+    caller::refuse("look at the owner's attention list")?;
+    let paths = place::of_existing(&global.place())?;
+    let store = store::existing(&paths).await?;
+    let row = store.see_finding(number, &caller::name()).await.map_err(attention::not_found)?;
+    let item = wire(&row.into_item(Affects::default()));
+    match global.json {
+        true => output::json(&item)?,
+        false => output::print(&format!("finding {number} of {} is seen\n", item.agent))?,
+    }
+    Ok(0)
+}
+
+/// One change of the list, as `--watch --json` prints it.
+#[derive(Serialize)]
+struct Change<'a> {
+    change: &'static str,
+    item: &'a AttentionItem,
+}
+
+/// Shows the list until somebody ends it.
+async fn watch(global: &Global, store: &Store, agent: Option<&AgentName>) -> Result<u8, Failure> {
+    let (stop, asked) = until_asked()?;
+    let redraws = std::io::stdout().is_terminal() && !global.json;
+    let shown = async {
+        let mut before: Option<Vec<AttentionItem>> = None;
+        while !output::is_unread() {
+            let now = clock::system().now();
+            let after = items(store, agent, now).await?;
+            if redraws {
+                output::print(&format!("{CLEAR}{}", show::attention::list(&after, now)))?;
+            } else {
+                changed(global, before.as_deref().unwrap_or_default(), &after)?;
+            }
+            before = Some(after);
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(0)
+    };
+    tokio::select! {
+        done = shown => done,
+        () = asked => Ok(0),
+        () = stop.cancelled() => Ok(0),
+    }
+}
+
+fn changed(
+    global: &Global,
+    before: &[AttentionItem],
+    after: &[AttentionItem],
+) -> Result<(), Failure> {
+    let by_number = |items: &[AttentionItem]| -> BTreeMap<i64, AttentionItem> {
+        items.iter().map(|item| (item.number, item.clone())).collect()
+    };
+    let (was, is) = (by_number(before), by_number(after));
+    let gone = was.values().filter(|item| !is.contains_key(&item.number));
+    let here = after.iter().filter_map(|item| match was.get(&item.number) {
+        None => Some(("added", item)),
+        Some(old) if differs(old, item) => Some(("changed", item)),
+        Some(_) => None,
+    });
+    for (change, item) in gone.map(|item| ("removed", item)).chain(here) {
+        match global.json {
+            true => output::json_line(&Change { change, item })?,
+            false => output::print(&show::attention::change(change, item))?,
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether people are to hear of it: that another message waits behind it is no news.
+fn differs(old: &AttentionItem, new: &AttentionItem) -> bool {
+    (&old.severity, &old.state, &old.cause, &old.options)
+        != (&new.severity, &new.state, &new.cause, &new.options)
+}
