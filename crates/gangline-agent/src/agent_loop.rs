@@ -68,6 +68,7 @@ use crate::{
     speech::TurnContext,
     supervisor::feed::Feed,
     texts,
+    whispers::Transit,
 };
 
 /// The most records that wait for the store; beyond it details of a turn are not recorded.
@@ -92,6 +93,8 @@ pub(crate) struct Ports {
     pub(crate) hooks: HookSender,
     pub(crate) notes: Notes,
     pub(crate) checkpoint: Reading,
+    /// How many whispers wait.
+    pub(crate) whispers: watch::Sender<usize>,
 }
 
 /// The agent loop.
@@ -171,6 +174,8 @@ enum Event {
     Known(Result<checkpoints::Found, StoreError>),
     Found(Found),
     ChangeNoticed(ChangeNoticed),
+    /// It is known whether the whispers that an answer carried have arrived.
+    Whispered(Transit, bool),
     Deadline,
     Flushed,
 }
@@ -215,10 +220,10 @@ impl AgentLoop {
             pulse: Pulse::default(),
             talk: pulse::Talk::default(),
             counted: generation::Counted::default(),
-            whispers: whispers::Whispers::default(),
             pausing: pausing::Pausing::default(),
             feed: Feed::default(),
             watchdogs: Watchdogs::new(Limits::default()),
+            whispers: whispers::Whispers::new(ports.whispers),
         }
     }
 
@@ -257,6 +262,9 @@ impl AgentLoop {
                 known = self.checkpoint.reading.next() => Event::Known(known),
                 found = self.looks.next(), if open => Event::Found(found),
                 noticed = self.change_notices.next(), if open => Event::ChangeNoticed(noticed),
+                (transit, arrived) = self.whispers.in_transit.next() => {
+                    Event::Whispered(transit, arrived)
+                }
                 () = deadline => Event::Deadline,
                 () = self.rooms.room() => Event::Flushed,
             };
@@ -269,6 +277,7 @@ impl AgentLoop {
                 Event::Known(known) => self.known(known),
                 Event::Found(found) => self.found(found),
                 Event::ChangeNoticed(noticed) => self.change_noticed(noticed),
+                Event::Whispered(transit, arrived) => self.carried(&transit, arrived),
                 Event::Deadline => {
                     self.think(Input::Tick);
                     self.beat();
@@ -381,6 +390,9 @@ impl AgentLoop {
                 self.checkpoint_reached(turn);
                 self.think(Input::Runtime(RuntimeInput::Accepted { turn }));
             }
+            RuntimeEvent::Steered { turn, uuid } if self.whispers_steered(&uuid) => {
+                self.think(Input::Runtime(RuntimeInput::Output { turn }));
+            }
             RuntimeEvent::Steered { turn, uuid } => {
                 let messages = self.steers.remove(&uuid).unwrap_or_default();
                 self.think(Input::Runtime(RuntimeInput::Steered { turn, messages }));
@@ -400,6 +412,7 @@ impl AgentLoop {
                         Block::ToolUse { id, name, input } => {
                             self.talk_now(turn);
                             self.tool_begins(id, name, &input);
+                            self.steer_whispers();
                             RuntimeInput::Output { turn }
                         }
                         Block::Thinking { .. } => RuntimeInput::Output { turn },

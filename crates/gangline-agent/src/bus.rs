@@ -90,6 +90,8 @@ pub(crate) enum Incoming {
     FindingResolved { key: String },
     /// The agent is to be told something that nobody else sees.
     Whisper(Whisper),
+    /// An answer to the agent can carry whispers.
+    TakeWhispers(crate::whispers::Taking),
     /// The daemon must end.
     Drain(Drain),
     /// The daemon's tick, with the number that the loop shows when it has taken it.

@@ -52,6 +52,7 @@ mod tools;
 mod updates;
 pub mod watching;
 mod whereabouts;
+mod whispers;
 
 pub use root::{Opened, run};
 pub use settings::{Causes, Ended, InsteadOf, IrcSettings, Settings, SpendingSettings};

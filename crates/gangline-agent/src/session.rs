@@ -10,6 +10,7 @@ use gangline_core::{
     TurnId,
     agent::{ChosenModel, Generation},
     outcome::EndedBy,
+    whisper::WhisperRoad,
 };
 use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
@@ -108,6 +109,11 @@ impl Generations {
     /// Returns the model that the backend is started with; `None` = its own default.
     pub(crate) fn model(&self) -> Option<&str> {
         self.options.model.as_deref()
+    }
+
+    /// Returns how a whisper gets into a running turn, beside the answers to the agent.
+    pub(crate) fn whispers(&self) -> Option<WhisperRoad> {
+        self.port.can()?.whispers
     }
 
     /// Starts a generation, which continues the stored session if there is one and `resume` says

@@ -16,10 +16,10 @@ use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_config::Role;
-use gangline_core::{MessageId, SendKey, Target, question::OPERATOR};
+use gangline_core::{MessageId, SendKey, Target, TurnId, question::OPERATOR, whisper::WhisperRoad};
 use gangline_mcp::table::{self, Tool, User};
 use gangline_os::{CancellationToken, clock::SharedClock};
-use gangline_runtime::{ToolCall, ToolHost, ToolSpec};
+use gangline_runtime::{Aside, ToolCall, ToolHost, ToolSpec};
 use gangline_store::NewLetter;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
@@ -30,6 +30,7 @@ use crate::{
     showing::Showing,
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
     whereabouts::Whereabouts,
+    whispers::Waiting,
 };
 
 /// Why a line to an agent is held, for the model.
@@ -52,6 +53,7 @@ pub(crate) struct AgentTools {
     /// The task that looks at the time has something new to look at.
     pub(crate) alarm: Arc<Notify>,
     pub(crate) about: About,
+    pub(crate) whispers: Waiting,
 }
 
 /// Who the agent is.
@@ -83,6 +85,12 @@ impl ToolHost for AgentTools {
     async fn call(&self, call: ToolCall) -> Result<String, String> {
         let never = CancellationToken::new();
         self.call_unless(call, never).await.unwrap_or_else(|| Err(TAKEN_BACK.to_owned()))
+    }
+
+    async fn aside(&self, turn: TurnId, road: WhisperRoad) -> Option<Aside> {
+        let open = self.turn.borrow().as_ref().is_some_and(|context| context.turn == turn);
+        let carried = if open { self.whispers.take(road).await } else { None }?;
+        Some(Aside::new(carried.text(), carried.into_told()))
     }
 
     async fn call_unless(

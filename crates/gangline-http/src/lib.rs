@@ -19,6 +19,7 @@ mod router;
 mod server;
 mod shared;
 mod wake;
+mod whisper;
 
 pub use daemons::{Client, Daemons, Order};
 pub use server::{Ended, Options, Standing, run};

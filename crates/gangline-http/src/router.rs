@@ -10,7 +10,9 @@ use axum::{
 };
 use gangline_api::error::ErrorCode;
 
-use crate::{attention, gate, mcp, openapi, orders, refusal::Refusal, shared::Shared, wake};
+use crate::{
+    attention, gate, mcp, openapi, orders, refusal::Refusal, shared::Shared, wake, whisper,
+};
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,8 @@ pub(crate) const WAKE: &str = "/api/v1/agents/{nick}/wake";
 pub(crate) const ATTENTION: &str = "/api/v1/attention";
 /// One thing that waits, to be answered.
 pub(crate) const ATTENTION_ITEM: &str = "/api/v1/attention/{number}";
+/// Tells an agent something that nobody else sees.
+pub(crate) const WHISPERS: &str = "/api/v1/agents/{nick}/whispers";
 /// S2's own address for the same (R2-11).
 pub(crate) const OLD_COMPACT: &str = "/api/compact";
 /// S2's own address for the same (R2-06).
@@ -42,6 +46,7 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route(WAKE, post(wake::wake))
         .route(ATTENTION, get(attention::list))
         .route(ATTENTION_ITEM, post(attention::answer))
+        .route(WHISPERS, post(whisper::whisper))
         .route(OLD_COMPACT, post(orders::compact_the_only_one))
         .route(OLD_NEW_SESSION, post(orders::new_session_of_the_only_one))
         .route(MCP, any(mcp::message))

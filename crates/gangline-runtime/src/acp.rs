@@ -109,6 +109,7 @@ fn can(recipe: &Recipe, extra: &BTreeMap<String, Value>) -> Result<Capabilities,
         base_url: takes.base_url || fields.model_env.base_url.is_some(),
         api_key: takes.key || fields.model_env.key.is_some(),
         account: false,
+        whispers: None,
     })
 }
 

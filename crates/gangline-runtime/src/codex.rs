@@ -52,6 +52,7 @@ const CAN: Capabilities = Capabilities {
     base_url: true,
     api_key: true,
     account: true,
+    whispers: Some(gangline_core::whisper::WhisperRoad::Steer),
     ..Capabilities::NONE
 };
 

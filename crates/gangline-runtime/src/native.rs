@@ -48,6 +48,7 @@ const CAN: Capabilities = Capabilities {
     failures: true,
     base_url: true,
     api_key: true,
+    whispers: Some(gangline_core::whisper::WhisperRoad::Steer),
     ..Capabilities::NONE
 };
 

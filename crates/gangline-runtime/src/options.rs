@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 use gangline_core::{
     permission::{self, Permissions},
     reading::Bounds,
+    whisper::WhisperRoad,
 };
 use gangline_os::{clock::UnixMicros, fsio, mcp::McpServer, proc, secret::Secret};
 use uuid::Uuid;
@@ -262,6 +263,11 @@ pub struct Capabilities {
     pub api_key: bool,
     /// A login of its own can be given, by a folder.
     pub account: bool,
+    /// How a whisper gets into a running turn without a loss (C9): [`WhisperRoad::Hook`], the session
+    /// asks [`crate::ToolHost::aside`] when its program calls a hook; [`WhisperRoad::Steer`], by
+    /// [`crate::Command::Steer`] while a tool runs. `None`: only in front of the results of the
+    /// daemon's tools.
+    pub whispers: Option<WhisperRoad>,
 }
 
 impl Capabilities {
@@ -289,5 +295,6 @@ impl Capabilities {
         base_url: false,
         api_key: false,
         account: false,
+        whispers: None,
     };
 }

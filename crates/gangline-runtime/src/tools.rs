@@ -1,9 +1,10 @@
 //! Tools that the daemon offers to a backend that can call them in-process.
 
 use async_trait::async_trait;
-use gangline_core::TurnId;
+use gangline_core::{TurnId, whisper::WhisperRoad};
 use gangline_mcp::{SERVER_KEY, ToolSpec};
 use gangline_os::CancellationToken;
+use tokio::sync::oneshot;
 
 /// One call of such a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,54 @@ pub struct ToolCall {
     pub name: String,
     /// Its arguments.
     pub input: serde_json::Value,
+}
+
+/// What the model is told beside a result, and nobody else (R1-33).
+///
+/// Dropped without [`Aside::arrived`], it was not told, and is told another time.
+#[derive(Debug)]
+pub struct Aside {
+    text: String,
+    told: oneshot::Sender<()>,
+}
+
+impl Aside {
+    /// Makes one; `told` hears that it was written for the model.
+    #[must_use]
+    pub fn new(text: String, told: oneshot::Sender<()>) -> Self {
+        Self { text, told }
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// It is written.
+    pub fn arrived(self) {
+        // Nobody may be left to hear it.
+        let _ = self.told.send(());
+    }
+
+    /// Returns an outcome with the text in front of it (R1-17).
+    pub(crate) fn before(&self, outcome: Result<String, String>) -> Result<String, String> {
+        let before = |result: String| format!("{}\n{result}", self.text);
+        outcome.map(before).map_err(before)
+    }
+}
+
+/// Takes what is to be told in front of a result. A result that is an object of data has no place for
+/// it: programs may show that data alone.
+pub(crate) async fn aside(
+    host: &dyn ToolHost,
+    turn: TurnId,
+    outcome: &Result<String, String>,
+) -> Option<Aside> {
+    match outcome {
+        Ok(text) if text.trim_start().starts_with('{') => None,
+        Ok(_) | Err(_) => host.aside(turn, WhisperRoad::Tool).await,
+    }
 }
 
 /// Answers tool calls from inside the daemon.
@@ -36,6 +85,12 @@ pub trait ToolHost: Send + Sync {
     /// # Errors
     /// A line for the model that says what to do instead.
     async fn call(&self, call: ToolCall) -> Result<String, String>;
+
+    /// Takes what the model is to be told beside a result, by this road, in this turn; `None` if there
+    /// is nothing. Cancel-safe: yes.
+    async fn aside(&self, _turn: TurnId, _road: WhisperRoad) -> Option<Aside> {
+        None
+    }
 
     /// Runs one call that its client may take back, by `taken_back`. Returns `None` if it was taken
     /// back before it had an effect; one that has had its effect is answered as any other.

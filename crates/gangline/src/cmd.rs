@@ -56,6 +56,7 @@ mod token;
 mod trace;
 mod up;
 mod wake;
+mod whisper;
 
 use clap::{Parser, Subcommand};
 use gangline_os::{CancellationToken, signals::Signals};
@@ -117,6 +118,7 @@ commands! {
     Logs = logs,
     Attach = attach,
     Prompt = prompt,
+    Whisper = whisper,
     Ask = ask,
     Wake = wake,
     Cancel = cancel,

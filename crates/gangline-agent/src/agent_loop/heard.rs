@@ -65,6 +65,7 @@ impl AgentLoop {
             Incoming::Finding(new) => self.finding(*new),
             Incoming::FindingResolved { key } => self.finding_resolved(key),
             Incoming::Whisper(whisper) => self.whisper(whisper),
+            Incoming::TakeWhispers(taking) => self.take_whispers(taking),
             Incoming::Drain(drain) => self.think(Input::Drain(drain)),
             Incoming::Tick(beat) => {
                 self.ports.beat.store(beat, Ordering::SeqCst);

@@ -173,6 +173,7 @@ impl Rig {
             hooks: HookSender::new((&config, "native"), None).0,
             notes: Notes::new(folder.path().into()),
             checkpoint: Reading::new(CheckpointDeps { agent: nick.clone(), store }),
+            whispers: watch::Sender::new(0),
         };
         let me = Identity {
             agent: nick,

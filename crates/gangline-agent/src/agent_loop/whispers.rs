@@ -6,22 +6,56 @@
 use gangline_core::{
     TurnId,
     whisper::{
-        self, WhisperRoad, WhisperSource,
+        self, WhisperKind, WhisperRoad, WhisperSource,
         pool::{Batch, Pool, Whisper},
     },
 };
-use gangline_runtime::RuntimeEvent;
+use gangline_runtime::{Prompt, RuntimeEvent};
 use gangline_store::{Delivered, Entry, NewWhisper, WhisperRow};
+use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::AgentLoop;
-use crate::{bus, texts};
+use crate::{
+    bus, texts,
+    whispers::{InTransit, Taking, Transit},
+};
 
 /// What the loop knows of whispers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Whispers {
     pool: Pool,
     /// Those that stand in front of the open turn's prompt, until the model has it.
     prompted: Option<(TurnId, Batch)>,
+    /// Those that were put into the open turn, by the id of that text.
+    steered: Option<(String, TurnId, Batch)>,
+    /// Those that answers to the agent carry.
+    pub(super) in_transit: InTransit,
+    count: watch::Sender<usize>,
+}
+
+impl Whispers {
+    pub(super) fn new(count: watch::Sender<usize>) -> Self {
+        let (pool, in_transit) = (Pool::default(), InTransit::default());
+        Self { pool, prompted: None, steered: None, in_transit, count }
+    }
+
+    /// Returns all that wait, and publishes that none does.
+    fn take(&mut self) -> Option<(Batch, Vec<Whisper>)> {
+        let taken = self.pool.take();
+        self.publish();
+        taken
+    }
+
+    fn back(&mut self, batch: Batch) {
+        self.pool.back(batch);
+        self.publish();
+    }
+
+    fn publish(&self) {
+        let waiting = self.pool.waiting();
+        self.count.send_if_modified(|count| std::mem::replace(count, waiting) != waiting);
+    }
 }
 
 impl AgentLoop {
@@ -37,6 +71,8 @@ impl AgentLoop {
     /// Takes what the store says was not delivered.
     pub(super) fn whispers_found(&mut self, undelivered: Vec<WhisperRow>) {
         self.whispers.pool.learn(undelivered.into_iter().map(Whisper::from).collect());
+        self.whispers.publish();
+        self.steer_whispers();
     }
 
     /// Returns a prompt with the whispers that wait in front of it. A program that takes commands
@@ -45,26 +81,56 @@ impl AgentLoop {
         if self.bare {
             return prompt;
         }
-        let Some((batch, whispers)) = self.whispers.pool.take() else { return prompt };
+        let Some((batch, whispers)) = self.whispers.take() else { return prompt };
         self.whispers.prompted = Some((turn, batch));
-        format!("{}\n{prompt}", self.whispers_as_text(&whispers, turn))
+        let texts = texts_of(&whispers, turn);
+        let lines = whisper::lines(texts.iter().map(|(kind, text)| (*kind, text.as_str())));
+        format!("{lines}\n{prompt}")
     }
 
-    /// Returns whispers as the model sees them.
-    fn whispers_as_text(&self, whispers: &[Whisper], turn: TurnId) -> String {
-        let text = |whisper: &Whisper| match whisper.source {
-            // The agent has another task by now.
-            WhisperSource::Supervisor | WhisperSource::Rules
-                if whisper.turn.is_some_and(|about| about != turn) =>
-            {
-                format!("{} {}", whisper.text, texts::WHISPER_OF_EARLIER_TASK)
-            }
-            WhisperSource::Supervisor | WhisperSource::Rules | WhisperSource::Operator => {
-                whisper.text.to_string()
-            }
+    /// Puts what waits into the open turn, where the backend can have it there without a loss: while
+    /// a tool runs, so that the model sees it with the tool's result and no answer is begun anew.
+    pub(super) fn steer_whispers(&mut self) {
+        let can = self.generations.whispers() == Some(WhisperRoad::Steer);
+        if !can || self.whispers.steered.is_some() || self.shown.tools.is_empty() {
+            return;
+        }
+        let Some(turn) = self.open_turn_id() else { return };
+        let Some((batch, whispers)) = self.whispers.take() else { return };
+        let text = whisper::lines(
+            texts_of(&whispers, turn).iter().map(|(kind, text)| (*kind, text.as_str())),
+        );
+        let uuid = Uuid::new_v4().to_string();
+        self.whispers.steered = Some((uuid.clone(), turn, batch));
+        self.generations.steer(Prompt { turn, text, uuid });
+    }
+
+    /// Returns whether a text that has reached the model was whispers.
+    pub(super) fn whispers_steered(&mut self, uuid: &str) -> bool {
+        let steered = self.whispers.steered.take_if(|(of, _, _)| of == uuid);
+        let Some((_, turn, batch)) = steered else { return false };
+        self.whispers_arrived(batch, (WhisperRoad::Steer, turn));
+        true
+    }
+
+    /// An answer to the agent can carry whispers: gives it what waits.
+    pub(super) fn take_whispers(&mut self, taking: Taking) {
+        let Some(turn) = self.open_turn_id().filter(|_| self.whispers.in_transit.has_room()) else {
+            return;
         };
-        let texts: Vec<_> = whispers.iter().map(|it| (it.kind, text(it))).collect();
-        whisper::lines(texts.iter().map(|(kind, text)| (*kind, text.as_str())))
+        let Some((batch, whispers)) = self.whispers.take() else { return };
+        let texts = texts_of(&whispers, turn);
+        let carried = self.whispers.in_transit.begin(batch, (taking.road, turn), texts);
+        // Dropped here, it is told as not arrived.
+        let _ = taking.reply.send(carried);
+    }
+
+    /// It is known whether what an answer carried has arrived.
+    pub(super) fn carried(&mut self, transit: &Transit, arrived: bool) {
+        match arrived {
+            true => self.whispers_arrived(transit.batch, (transit.road, transit.turn)),
+            false => self.whispers.back(transit.batch),
+        }
     }
 
     /// Notes that the model has the prompt of the open turn, if this event shows it.
@@ -76,27 +142,42 @@ impl AgentLoop {
             _ => return,
         };
         if let Some((_, batch)) = self.whispers.prompted.take_if(|(of, _)| *of == turn) {
-            self.whispers_arrived(batch, WhisperRoad::Prompt);
+            self.whispers_arrived(batch, (WhisperRoad::Prompt, turn));
         }
     }
 
     /// The turn is over: what did not reach the model in it waits again.
     pub(super) fn whispers_left(&mut self) {
-        if let Some((_, batch)) = self.whispers.prompted.take() {
-            self.whispers.pool.back(batch);
+        let prompted = self.whispers.prompted.take().map(|(_, batch)| batch);
+        let steered = self.whispers.steered.take().map(|(_, _, batch)| batch);
+        for batch in prompted.into_iter().chain(steered) {
+            self.whispers.back(batch);
         }
     }
 
-    fn whispers_arrived(&mut self, batch: Batch, road: WhisperRoad) {
+    fn whispers_arrived(&mut self, batch: Batch, (road, turn): (WhisperRoad, TurnId)) {
         let ids: Vec<i64> = self.whispers.pool.arrived(batch).iter().map(|it| it.id).collect();
-        if ids.is_empty() {
-            return;
-        }
-        let (agent, turn) = (self.me.agent.clone(), self.open_turn_id());
+        let (agent, turn) = (self.me.agent.clone(), Some(turn));
         self.journal.push(Entry::WhispersDelivered(Delivered { agent, ids, road, turn }));
     }
 
     fn open_turn_id(&self) -> Option<TurnId> {
         self.ports.context.borrow().as_ref().map(|open| open.turn)
     }
+}
+
+/// Returns what whispers ask and say, for the model in this turn.
+fn texts_of(whispers: &[Whisper], turn: TurnId) -> Vec<(WhisperKind, String)> {
+    let text = |whisper: &Whisper| match whisper.source {
+        // The agent has another task by now.
+        WhisperSource::Supervisor | WhisperSource::Rules
+            if whisper.turn.is_some_and(|about| about != turn) =>
+        {
+            format!("{} {}", whisper.text, texts::WHISPER_OF_EARLIER_TASK)
+        }
+        WhisperSource::Supervisor | WhisperSource::Rules | WhisperSource::Operator => {
+            whisper.text.to_string()
+        }
+    };
+    whispers.iter().map(|whisper| (whisper.kind, text(whisper))).collect()
 }

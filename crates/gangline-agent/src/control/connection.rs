@@ -15,7 +15,7 @@ use gangline_api::{
     event::{EVENT_VERSION, EventRecord, stored_payload},
     ipc::{
         EncodeError, Form, Frame, IN_FLIGHT_MAX, LINE_SECONDS, Refused, Request, RequestError,
-        RequestId, Response,
+        RequestId, Response, Whisper,
     },
 };
 use gangline_os::{
@@ -335,7 +335,14 @@ impl Connection {
     }
 
     async fn answer(&mut self, done: Done) -> Result<(), ConnectionEnd> {
+        for (kind, message) in done.whispers.iter().flat_map(|carried| &carried.whispers) {
+            let (whisper_type, message) = (kind.as_str().to_owned(), message.clone());
+            self.write(&Frame::Whisper(Whisper { whisper_type, message })).await?;
+        }
         self.respond(&done.response, done.form).await?;
+        if let Some(carried) = done.whispers {
+            carried.arrived();
+        }
         match done.then {
             Then::GoOn => Ok(()),
             Then::Subscribe { cursor, committed } => {

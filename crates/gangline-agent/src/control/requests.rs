@@ -13,7 +13,7 @@ use gangline_core::{
     AgentName, MessageId,
     hook::WebhookEvent,
     name::{ChannelName, Target},
-    question::OnTimeout,
+    question::OnTimeout, whisper::WhisperRoad,
 };
 use gangline_os::{CancellationToken, clock::SharedClock};
 use gangline_runtime::{Capabilities, ToolCall, toolserver::OUTSIDE};
@@ -38,6 +38,7 @@ use crate::{
     tokens::{Tokens, Who},
     tools::AgentTools,
     whereabouts::Whereabouts,
+    whispers::{Carried, Waiting},
 };
 
 /// A verb that is the agent's only.
@@ -71,6 +72,7 @@ pub(crate) struct Requests {
     pub(crate) tokens: Tokens,
     /// The agent's own tools.
     pub(crate) tools: AgentTools,
+    pub(crate) whispers: Waiting,
     /// Cancelled when somebody asks the daemon to end.
     pub(crate) asked_to_end: CancellationToken,
 }
@@ -119,6 +121,8 @@ pub(super) struct Done {
     /// How the response is written.
     pub(super) form: Form,
     pub(super) then: Then,
+    /// What is written before the response, for the agent alone (R0-51).
+    pub(super) whispers: Option<Carried>,
 }
 
 /// What follows once the response is written.
@@ -156,6 +160,13 @@ impl Reply {
     pub(super) fn new(data: &impl Serialize) -> Result<Self, String> {
         let data = serde_json::to_value(data).map_err(|error| error.to_string())?;
         Ok(Self { data, warnings: Vec::new(), then: Then::GoOn })
+    }
+
+    /// Returns whether whispers may stand before it: not before data of a tool, which programs may
+    /// show alone.
+    fn takes_whispers(&self) -> bool {
+        let result = self.data.get("result").and_then(Value::as_str);
+        !result.is_some_and(|result| result.trim_start().starts_with('{'))
     }
 
     pub(super) fn nothing() -> Result<Self, String> {
@@ -203,16 +214,28 @@ impl Requests {
         // looking at a process costs something.
         let is_agents = matches!(command, Command::Ask { .. } | Command::Tool { .. });
         let pid = pid.filter(|_| is_agents || Order::of(&command) == Order::Kept);
-        let told = match self.tokens.who(token.as_ref(), pid) {
-            Ok(who) => self.command((who, id.as_ref()), command, gone).await,
-            Err(wrong) => Err(wrong.to_string()),
+        let carries = form == Form::Typed && carries_whispers(&command);
+        let (told, whispers) = match self.tokens.who(token.as_ref(), pid) {
+            Ok(who) => {
+                let told = self.command((who, id.as_ref()), command, gone).await;
+                let has_room = told.as_ref().map_or(true, Reply::takes_whispers);
+                let whispers = match carries && who == Who::Agent && has_room {
+                    true => self.whispers.take(WhisperRoad::Socket).await,
+                    false => None,
+                };
+                (told, whispers)
+            }
+            Err(wrong) => (Err(wrong.to_string()), None),
         };
         match told {
             Ok(Reply { data, warnings, then }) => {
                 let response = Response { id, ok: true, data: Some(data), error: None, warnings };
-                Done { response, form, then }
+                Done { response, form, then, whispers }
             }
-            Err(error) => Done { response: Response::failed(id, error), form, then: Then::GoOn },
+            Err(error) => {
+                let response = Response::failed(id, error);
+                Done { response, form, then: Then::GoOn, whispers }
+            }
         }
     }
 
@@ -335,6 +358,34 @@ impl Requests {
             warn!(%error, %event, "cannot record an alert");
         }
         self.speaker.committed.send_modify(|count| *count += 1);
+    }
+}
+
+/// Returns whether the response to a command of the agent may come with whispers: the commands that
+/// its shell runs, and not those of programs that stand between it and the daemon.
+fn carries_whispers(command: &Command) -> bool {
+    match command {
+        Command::Send { .. }
+        | Command::Ask { .. }
+        | Command::Read { .. }
+        | Command::Join { .. }
+        | Command::Part { .. }
+        | Command::Channels
+        | Command::Who { .. }
+        | Command::Topic { .. }
+        | Command::Compact
+        | Command::Clear
+        | Command::SetDirectory { .. }
+        | Command::Tool { .. } => true,
+        Command::Hello { .. }
+        | Command::Model { .. }
+        | Command::Status { .. }
+        | Command::Pause { .. }
+        | Command::Resume
+        | Command::Interrupt
+        | Command::Shutdown
+        | Command::Wake { .. }
+        | Command::Subscribe { .. } => false,
     }
 }
 

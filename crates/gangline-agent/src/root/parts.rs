@@ -168,6 +168,7 @@ struct Shared {
     inquiries: mpsc::Sender<Inquiry>,
     calls: mpsc::Sender<HeldCall>,
     token: watch::Receiver<Option<Secret>>,
+    whispers: watch::Receiver<usize>,
     flush: CancellationToken,
     halt: CancellationToken,
     /// The tool that ran unasked in an earlier generation of the daemon.
@@ -200,6 +201,7 @@ impl Parts {
         let (showing_sender, showing) = watch::channel(Showing::new(core.view()));
         let (token_sender, token) = watch::channel(None);
         let (unread_sender, unread) = watch::channel(Unread::new());
+        let (whispers_sender, whispers) = watch::channel(0);
         let home: HashSet<ChannelName> = settings.agent.channels.iter().cloned().collect();
         let (wanted_sender, wanted) = watch::channel(home.clone());
         let (kept_out_sender, kept_out) = watch::channel(HashSet::new());
@@ -231,6 +233,7 @@ impl Parts {
             inquiries,
             calls,
             token,
+            whispers,
             flush: flush.clone(),
             halt: halt.clone(),
             unasked,
@@ -273,6 +276,7 @@ impl Parts {
                 agent: settings.agent.nick.clone(),
                 store: shared.store.clone(),
             }),
+            whispers: whispers_sender,
         };
         let left = || started.left.as_ref().map(|left| left.session.clone());
         let loop_task = AgentLoop::new(read::identity(settings, started.epoch), core, ports)

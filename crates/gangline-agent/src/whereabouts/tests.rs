@@ -18,6 +18,7 @@ use crate::{
     showing::Showing,
     speech::TurnContext,
     tools::{About, AgentTools},
+    whispers::Waiting,
 };
 
 const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
@@ -116,6 +117,7 @@ impl Rig {
                 pronouns: "she/her".to_owned(),
                 reminders: folder.path().join("reminders"),
             },
+            whispers: Waiting::nothing(),
         };
         Self {
             _folder: folder,

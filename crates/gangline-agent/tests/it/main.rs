@@ -27,4 +27,5 @@ mod supervised;
 mod wake;
 mod watchdog;
 mod watermark;
+mod whispers;
 mod words;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::DOCUMENT;
 use crate::router::{
     ATTENTION, ATTENTION_ITEM, COMPACT, MCP, NEW_SESSION, OLD_COMPACT, OLD_NEW_SESSION, OPENAPI,
-    WAKE,
+    WAKE, WHISPERS,
 };
 
 #[test]
@@ -23,6 +23,7 @@ fn the_document_names_every_route_and_no_other() {
         OLD_NEW_SESSION,
         OPENAPI,
         WAKE,
+        WHISPERS,
     ];
     assert_eq!(named, routes.into_iter().collect());
     for (path, methods) in paths {

@@ -185,8 +185,9 @@ pub(super) struct Limits {
 pub(super) enum Request {
     /// Whether a tool may run.
     MayUse { tool: String, input: Value },
-    /// A hook fired; for `PreToolUse` with the tool and its arguments.
-    Hook { event: String, tool: String, input: Value, cwd: String },
+    /// A hook fired; for `PreToolUse` with the tool and its arguments. `inner`: in an agent that the
+    /// model has started itself.
+    Hook { event: String, tool: String, input: Value, cwd: String, inner: bool },
     /// A message to a server of ours.
     Mcp { server: String, message: Value },
     /// Something that we do not serve.

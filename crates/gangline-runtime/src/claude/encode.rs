@@ -55,9 +55,16 @@ pub(super) fn request(id: &str, request: &Value) -> String {
 /// are.
 pub(super) fn initialize(servers: &[&str]) -> Value {
     let hook = json!([{"matcher": "", "hookCallbackIds": ["gangline"]}]);
+    let [ran, failed] = AFTER_TOOL;
     json!({
         "subtype": "initialize",
-        "hooks": {"PreToolUse": hook, "SessionStart": hook, "PreCompact": hook},
+        "hooks": {
+            "PreToolUse": hook,
+            ran: hook,
+            failed: hook,
+            "SessionStart": hook,
+            "PreCompact": hook,
+        },
         "sdkMcpServers": servers,
     })
 }
@@ -101,6 +108,20 @@ pub(super) fn before_tool(permit: &Permit) -> Value {
         "permissionDecision": decision,
         "permissionDecisionReason": reason,
     }})
+}
+
+/// The hooks that are called after a tool: one that did its work, and one that failed.
+pub(super) const AFTER_TOOL: [&str; 2] = ["PostToolUse", "PostToolUseFailure"];
+
+/// The answer to a hook of [`AFTER_TOOL`]: what the model sees beside the result, if anything.
+pub(super) fn after_tool(event: &str, text: Option<&str>) -> Value {
+    match text {
+        Some(text) => json!({"hookSpecificOutput": {
+            "hookEventName": event,
+            "additionalContext": text,
+        }}),
+        None => json!({}),
+    }
 }
 
 /// The answer to a JSON-RPC message of a tool server's client.

@@ -35,13 +35,13 @@ const HELD_MAX: usize = 512;
 /// Between two signs of life of a turn.
 const ALIVE_EVERY: Duration = Duration::from_secs(1);
 
-/// Who calls a tool of the daemon.
+/// Which control request of the program waits for an answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Caller {
-    /// The program's control request that waits.
-    pub(super) request: String,
-    /// The id of the message within it.
-    pub(super) rpc: Value,
+pub(super) enum Caller {
+    /// One that calls a tool of the daemon; `rpc` is the id of the message within it.
+    Tool { request: String, rpc: Value },
+    /// A hook that was called after a tool.
+    Hook { request: String, event: String },
 }
 
 pub(super) type Action = protocol::Action<Caller>;
@@ -251,7 +251,13 @@ impl Protocol for Turns {
     }
 
     fn answer(caller: &Caller, outcome: &Result<String, String>) -> String {
-        encode::mcp(&caller.request, &mcp::called(&caller.rpc, outcome))
+        match caller {
+            Caller::Tool { request, rpc } => encode::mcp(request, &mcp::called(rpc, outcome)),
+            Caller::Hook { request, event } => {
+                let text = outcome.as_ref().ok().filter(|text| !text.is_empty());
+                encode::answer(request, &encode::after_tool(event, text.map(String::as_str)))
+            }
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use gangline_core::{TurnId, whisper::WhisperRoad};
 use gangline_os::task::{HowEnded, TaskEnd, TaskGroup};
 use tokio::sync::mpsc;
 
-use crate::{ToolCall, ToolHost};
+use crate::{Aside, ToolCall, ToolHost, tools};
 
 /// Results that wait to be written.
 const RESULTS: usize = 16;
@@ -14,7 +15,7 @@ const RESULTS: usize = 16;
 pub(super) type Outcome = Result<String, String>;
 
 /// The name of a task and what its tool said.
-type Called = (String, Outcome);
+type Called = (String, Outcome, Option<Aside>);
 
 /// The calls of one session, each a task; `C` says who made it.
 pub(super) struct Calls<C> {
@@ -44,8 +45,26 @@ impl<C> Calls<C> {
         self.open.insert(name.clone(), caller);
         let (host, results) = (Arc::clone(&self.host), self.results.0.clone());
         self.tasks.spawn(name.clone(), async move {
+            let turn = call.turn;
             let outcome = host.call(call).await;
-            let _ = results.send((name, outcome)).await;
+            let (outcome, aside) = match tools::aside(host.as_ref(), turn, &outcome).await {
+                Some(aside) => (aside.before(outcome), Some(aside)),
+                None => (outcome, None),
+            };
+            let _ = results.send((name, outcome, aside)).await;
+        });
+    }
+
+    /// Asks what the model is to be told beside what it does; nothing is an empty text.
+    pub(super) fn begin_aside(&mut self, turn: TurnId, caller: C) {
+        self.numbered += 1;
+        let name = self.numbered.to_string();
+        self.open.insert(name.clone(), caller);
+        let (host, results) = (Arc::clone(&self.host), self.results.0.clone());
+        self.tasks.spawn(name.clone(), async move {
+            let aside = host.aside(turn, WhisperRoad::Hook).await;
+            let text = aside.as_ref().map(|aside| aside.text().to_owned()).unwrap_or_default();
+            let _ = results.send((name, Ok(text), aside)).await;
         });
     }
 
@@ -56,9 +75,9 @@ impl<C> Calls<C> {
 
     /// Waits for the next tool that is done. Cancel-safe: yes; nothing is awaited after a result
     /// was taken.
-    pub(super) async fn next(&mut self) -> (C, Outcome) {
+    pub(super) async fn next(&mut self) -> (C, Outcome, Option<Aside>) {
         loop {
-            let (name, outcome) = tokio::select! {
+            let (name, outcome, aside) = tokio::select! {
                 Some(result) = self.results.1.recv() => result,
                 Some(end) = self.tasks.next_end() => match broke(end) {
                     Some(result) => result,
@@ -66,7 +85,7 @@ impl<C> Calls<C> {
                 },
             };
             if let Some(caller) = self.open.remove(&name) {
-                return (caller, outcome);
+                return (caller, outcome, aside);
             }
         }
     }
@@ -79,7 +98,7 @@ fn broke(end: TaskEnd) -> Option<Called> {
         HowEnded::Cancelled | HowEnded::Panicked(_) => {
             tracing::error!(?end, "a tool of the daemon broke");
             let broke = "the tool broke; whether it had an effect is unknown";
-            Some((end.name, Err(broke.to_owned())))
+            Some((end.name, Err(broke.to_owned()), None))
         }
     }
 }

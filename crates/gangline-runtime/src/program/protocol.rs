@@ -28,6 +28,9 @@ pub(crate) enum Action<C> {
     Write(String),
     /// Run a tool of the daemon; then write [`Protocol::answer`].
     Call { call: ToolCall, caller: C },
+    /// Ask what the model is to be told beside what it does in this turn; then write
+    /// [`Protocol::answer`] with that text, which may be empty.
+    Aside { turn: TurnId, caller: C },
     /// This turn is open now, or none: for who serves the daemon's tools beside the pipe.
     Turn(Option<TurnId>),
     /// No turn is open any more.

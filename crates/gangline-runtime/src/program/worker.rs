@@ -24,7 +24,9 @@ use super::{
     protocol::{Action, Actions, Now, Odd, Protocol},
     sweep,
 };
-use crate::{Command, RuntimeEvent, SessionId, StartOptions, StopReason, session::SessionPort};
+use crate::{
+    Aside, Command, RuntimeEvent, SessionId, StartOptions, StopReason, session::SessionPort,
+};
 
 mod end;
 
@@ -99,7 +101,7 @@ enum Step<C> {
     Command(Option<Command>),
     Output(Option<Line>),
     Exited(Exit),
-    Called(C, Outcome),
+    Called(C, Outcome, Option<Aside>),
     Due,
 }
 
@@ -192,7 +194,7 @@ impl<P: Protocol> Worker<P> {
                 Step::Output(Some(output)) => self.output(output).await,
                 Step::Output(None) => Err(self.outputs_closed().await),
                 Step::Exited(exit) => Err(Why::Exited(exit)),
-                Step::Called(caller, outcome) => self.write(P::answer(&caller, &outcome)),
+                Step::Called(caller, outcome, aside) => self.called((&caller, &outcome), aside),
                 Step::Due => self.due().await,
             };
             if let Err(why) = done {
@@ -210,7 +212,9 @@ impl<P: Protocol> Worker<P> {
         // In no order: a flood of lines must not keep an interrupt waiting.
         tokio::select! {
             output = self.pipes.next() => Step::Output(output),
-            (caller, outcome) = self.calls.next() => Step::Called(caller, outcome),
+            (caller, outcome, aside) = self.calls.next() => {
+                Step::Called(caller, outcome, aside)
+            }
             command = self.port.next() => Step::Command(command),
             exit = self.child.wait() => Step::Exited(exit.unwrap_or_default()),
             () = pause(wait) => Step::Due,
@@ -307,6 +311,7 @@ impl<P: Protocol> Worker<P> {
                 Action::Report(event) => self.port.tell(event).await,
                 Action::Write(line) => self.write(line)?,
                 Action::Call { call, caller } => self.calls.begin(call, caller),
+                Action::Aside { turn, caller } => self.calls.begin_aside(turn, caller),
                 Action::Turn(turn) => {
                     self.turn.send_replace(turn);
                 }
@@ -321,6 +326,19 @@ impl<P: Protocol> Worker<P> {
             (true, known) => known,
             (false, _) => None,
         };
+        Ok(())
+    }
+
+    /// Answers a call, or a hook; what was told beside it has arrived then.
+    fn called(
+        &self,
+        (caller, outcome): (&P::Caller, &Outcome),
+        aside: Option<Aside>,
+    ) -> Result<(), Why> {
+        self.write(P::answer(caller, outcome))?;
+        if let Some(aside) = aside {
+            aside.arrived();
+        }
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tracing::{debug, error};
 
 use super::CALLS_MAX;
-use crate::{ToolCall, ToolHost, ToolSpec};
+use crate::{Aside, ToolCall, ToolHost, ToolSpec, tools};
 
 /// What a call outside of a turn is told.
 const NO_TURN: &str = "no turn is open here now, so nothing was done";
@@ -54,18 +54,27 @@ struct Ask {
     room: OwnedSemaphorePermit,
 }
 
+/// An answer on its way to the client, with what is told beside it: that has arrived when the answer
+/// is written.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) value: Value,
+    pub(super) aside: Option<Aside>,
+}
+
 /// An answer that is owed: given in any case, for instance when the tool panics.
 struct Pending {
     rpc: Value,
-    answers: mpsc::Sender<Value>,
+    answers: mpsc::Sender<Answer>,
     given: bool,
 }
 
 impl Pending {
-    async fn give(mut self, outcome: &Result<String, String>) {
+    async fn give(mut self, outcome: &Result<String, String>, aside: Option<Aside>) {
         self.given = true;
+        let value = rpc::called(&self.rpc, outcome);
         // The client may be gone.
-        let _ = self.answers.send(rpc::called(&self.rpc, outcome)).await;
+        let _ = self.answers.send(Answer { value, aside }).await;
     }
 }
 
@@ -79,7 +88,8 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.given {
-            let _ = self.answers.try_send(rpc::broken(&self.rpc));
+            let value = rpc::broken(&self.rpc);
+            let _ = self.answers.try_send(Answer { value, aside: None });
         }
     }
 }
@@ -116,7 +126,7 @@ impl Caller {
         &self,
         message: &Value,
         session: &str,
-        answers: &mpsc::Sender<Value>,
+        answers: &mpsc::Sender<Answer>,
     ) -> Taken {
         let call = match rpc::reply(message, &self.tools, session) {
             rpc::Reply::Nothing => return Taken::Nothing,
@@ -208,8 +218,15 @@ impl Calls {
         let (token, task) = (taken_back.clone(), Arc::downgrade(&alive));
         self.running.push(Running { request, taken_back: token, task });
         group.spawn(call.name.clone(), async move {
+            let turn = call.turn;
             match host.call_unless(call, taken_back).await {
-                Some(outcome) => pending.give(&outcome).await,
+                Some(outcome) => {
+                    let (outcome, aside) = match tools::aside(host.as_ref(), turn, &outcome).await {
+                        Some(aside) => (aside.before(outcome), Some(aside)),
+                        None => (outcome, None),
+                    };
+                    pending.give(&outcome, aside).await;
+                }
                 None => pending.withdraw(),
             }
             drop((room, alive));

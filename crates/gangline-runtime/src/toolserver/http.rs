@@ -28,8 +28,9 @@ use uuid::Uuid;
 
 use super::{
     EXCHANGE_WITHIN, MESSAGE_MAX, accept,
-    calls::{Caller, Taken},
+    calls::{self, Caller, Taken},
 };
+use crate::Aside;
 
 /// The one path that is served.
 pub(super) const PATH: &str = "/mcp";
@@ -57,9 +58,11 @@ pub(super) async fn serve(listener: TcpListener, port: u16, token: Secret, calle
 }
 
 async fn connection(stream: TcpStream, server: Arc<HttpServer>) {
+    // What is told beside the one answer of this connection.
+    let (asides, mut told) = mpsc::channel(1);
     let service = service_fn(move |request| {
-        let server = Arc::clone(&server);
-        async move { Ok::<_, Infallible>(server.answer(request).await) }
+        let (server, asides) = (Arc::clone(&server), asides.clone());
+        async move { Ok::<_, Infallible>(server.answer(request, &asides).await) }
     });
     // One exchange each: a connection that idles would take the place of another, and a client
     // that uses it at the moment of its end would not know whether its call was taken.
@@ -69,8 +72,10 @@ async fn connection(stream: TcpStream, server: Arc<HttpServer>) {
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service)
         .await;
-    if let Err(error) = served {
-        debug!(%error, "a connection to the tools ended badly");
+    match (served, told.try_recv()) {
+        (Ok(()), Ok(aside)) => Aside::arrived(aside),
+        (Ok(()), Err(_)) => {}
+        (Err(error), _) => debug!(%error, "a connection to the tools ended badly"),
     }
 }
 
@@ -84,7 +89,7 @@ struct HttpServer {
 }
 
 impl HttpServer {
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, asides: &mpsc::Sender<Aside>) -> Answer {
         let gate = Gate { port: self.port, token: &self.token };
         if let Some(Stopped { status, why }) = gate.stops(request.headers(), request.uri()) {
             let mut answer = plain(status, why);
@@ -117,12 +122,17 @@ impl HttpServer {
             Ok(body) if !spoken && !discovers(&body) => {
                 object(StatusCode::BAD_REQUEST, &rpc::unspoken())
             }
-            Ok(body) => self.message(&body, session.as_deref()).await,
+            Ok(body) => self.message(&body, session.as_deref(), asides).await,
             Err(refused) => refused,
         }
     }
 
-    async fn message(&self, body: &[u8], session: Option<&str>) -> Answer {
+    async fn message(
+        &self,
+        body: &[u8],
+        session: Option<&str>,
+        asides: &mpsc::Sender<Aside>,
+    ) -> Answer {
         let Ok(message) = serde_json::from_slice::<Value>(body) else {
             let error = rpc::error(&Value::Null, rpc::PARSE_ERROR, "this is no JSON");
             return object(StatusCode::BAD_REQUEST, &error);
@@ -149,7 +159,13 @@ impl HttpServer {
                 answer
             }
             Taken::Later => match answer.recv().await {
-                Some(answer) => object(StatusCode::OK, &answer),
+                Some(calls::Answer { value, aside }) => {
+                    if let Some(aside) = aside {
+                        // One exchange each, so there is room.
+                        let _ = asides.try_send(aside);
+                    }
+                    object(StatusCode::OK, &value)
+                }
                 None => {
                     let why = "the call was taken back, or the tools are closing";
                     plain(StatusCode::SERVICE_UNAVAILABLE, why)

@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use super::{
     CALLS_MAX, EXCHANGE_WITHIN, MESSAGE_MAX, SOCKET_PATH_MAX, accept,
-    calls::{Caller, Taken},
+    calls::{Answer, Caller, Taken},
     oversize::Watched,
 };
 
@@ -114,8 +114,8 @@ struct Connection {
     output: OwnedWriteHalf,
     caller: Caller,
     session: String,
-    answers: mpsc::Sender<Value>,
-    answered: mpsc::Receiver<Value>,
+    answers: mpsc::Sender<Answer>,
+    answered: mpsc::Receiver<Answer>,
 }
 
 /// Whether more is read.
@@ -127,7 +127,7 @@ enum Then {
 
 enum Event {
     Line(io::Result<Option<Line>>),
-    Answered(Value),
+    Answered(Answer),
 }
 
 impl Connection {
@@ -160,7 +160,7 @@ impl Connection {
                         }
                     }
                 },
-                Event::Answered(answer) => self.write(&answer).await?,
+                Event::Answered(answer) => self.give(answer).await?,
             }
         }
     }
@@ -170,7 +170,7 @@ impl Connection {
         let (closed, _) = mpsc::channel(1);
         self.answers = closed;
         while let Some(answer) = self.answered.recv().await {
-            self.write(&answer).await?;
+            self.give(answer).await?;
         }
         Ok(())
     }
@@ -204,6 +204,14 @@ impl Connection {
             Taken::Answer(answer) | Taken::Begin(answer) => self.write(&answer).await?,
         }
         Ok(then)
+    }
+
+    async fn give(&mut self, Answer { value, aside }: Answer) -> io::Result<()> {
+        self.write(&value).await?;
+        if let Some(aside) = aside {
+            aside.arrived();
+        }
+        Ok(())
     }
 
     async fn write(&mut self, answer: &Value) -> io::Result<()> {

@@ -3,9 +3,9 @@
 use std::{collections::HashMap, os::unix::fs::PermissionsExt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use gangline_core::{Epoch, TurnId};
+use gangline_core::{Epoch, TurnId, whisper::WhisperRoad};
 use gangline_os::CancellationToken;
-use gangline_runtime::{McpPlace, ToolCall, ToolHost, ToolServer, ToolSpec, toolserver};
+use gangline_runtime::{Aside, McpPlace, ToolCall, ToolHost, ToolServer, ToolSpec, toolserver};
 use rmcp::{
     ServiceExt,
     model::{CallToolRequestParams, CallToolResult},
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpStream, UnixStream},
-    sync::{mpsc, watch},
+    sync::{Mutex, mpsc, oneshot, watch},
     time::timeout,
 };
 
@@ -30,6 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Posts {
     calls: mpsc::Sender<ToolCall>,
     release: watch::Receiver<bool>,
+    /// What the model is told beside results.
+    asides: Mutex<mpsc::Receiver<Aside>>,
 }
 
 #[async_trait]
@@ -42,6 +44,11 @@ impl ToolHost for Posts {
             output_schema: None,
         };
         ["send", "hold", "panic"].map(tool).into()
+    }
+
+    async fn aside(&self, of: TurnId, road: WhisperRoad) -> Option<Aside> {
+        assert_eq!((of, road), (turn(7), WhisperRoad::Tool));
+        self.asides.lock().await.try_recv().ok()
     }
 
     async fn call(&self, call: ToolCall) -> Result<String, String> {
@@ -77,6 +84,7 @@ struct Rig {
     server: ToolServer,
     calls: mpsc::Receiver<ToolCall>,
     turn: watch::Sender<Option<TurnId>>,
+    asides: mpsc::Sender<Aside>,
     release: watch::Sender<bool>,
     folder: tempfile::TempDir,
 }
@@ -90,9 +98,10 @@ fn rig() -> Rig {
     let (sender, calls) = mpsc::channel(64);
     let (turn, open) = watch::channel(Some(turn(7)));
     let (release, held) = watch::channel(false);
-    let host = Arc::new(Posts { calls: sender, release: held });
+    let (asides, told) = mpsc::channel(8);
+    let host = Arc::new(Posts { calls: sender, release: held, asides: Mutex::new(told) });
     let server = ToolServer::start(host, open, &folder.path().join("t")).unwrap();
-    Rig { server, calls, turn, release, folder }
+    Rig { server, calls, turn, asides, release, folder }
 }
 
 impl Rig {
@@ -199,6 +208,25 @@ async fn the_official_client_calls_over_http_and_over_the_socket() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 9, "{ids:?}");
+}
+
+/// R1-17, C9: what the model is told beside a result stands before it, over both ways, also before a
+/// refusal; it has arrived once the answer is written, and comes once.
+#[tokio::test]
+async fn what_the_model_is_told_stands_before_the_next_result() {
+    let rig = rig();
+    for client in [rig.by_http().await, rig.by_socket().await] {
+        for (said, answer) in [("plum", "sent plum"), ("refuse", "not in this room")] {
+            let (told, arrived) = oneshot::channel();
+            let aside = Aside::new("[SUPERVISOR/CORRECTION] stop".to_owned(), told);
+            rig.asides.send(aside).await.unwrap();
+            let (first, failed) = text(&call(&client, "send", said).await);
+            assert_eq!(first, format!("[SUPERVISOR/CORRECTION] stop\n{answer}"));
+            assert_eq!(failed, said == "refuse");
+            timeout(PATIENCE, arrived).await.unwrap().unwrap();
+            assert_eq!(text(&call(&client, "send", said).await).0, answer, "once");
+        }
+    }
 }
 
 /// R0-13: a call that is sent again in its session has the same id, so the daemon does not act

@@ -95,18 +95,19 @@ pub(crate) fn tool(
     (name, input, call): (&str, &Value, &str),
     patience: Duration,
 ) -> Result<Result<String, String>, Failure> {
-    let mut client =
-        Client::dial(&reach.sockets).map_err(|error| messages::unreachable(&reach.nick, &error))?;
+    let mut client = dial(reach)?;
     let (name, input, call) = (name.to_owned(), input.clone(), call.to_owned());
     let response = client
         .ask(Command::Tool { name, input, call }, reach.token.clone(), patience)
         .map_err(|error| messages::lost(&reach.nick, error))?;
+    let whispers = client.kept();
     if !response.ok {
-        return Ok(Err(response.error.unwrap_or_else(|| "the tool failed".to_owned())));
+        let why = response.error.unwrap_or_else(|| "the tool failed".to_owned());
+        return Ok(Err(whispers + &why));
     }
     let data: ToolData = serde_json::from_value(response.data.unwrap_or_default())
         .map_err(|error| Failure::environment(error).doing("cannot read the daemon's response"))?;
-    Ok(Ok(data.result))
+    Ok(Ok(whispers + &data.result))
 }
 
 /// Does something by a connection to the chat server that has one of these nicks, unless it is taken
@@ -134,18 +135,28 @@ pub(crate) fn in_person(
     }
 }
 
+/// Connects to the daemon. Whoever asks here shows whispers with the answer.
+fn dial(reach: &Reach) -> Result<Client, Failure> {
+    let client = Client::dial(&reach.sockets);
+    client.map(Client::keeping).map_err(|error| messages::unreachable(&reach.nick, &error))
+}
+
 fn ask(reach: &Reach, verb: &str, command: &Command) -> Result<String, Failure> {
-    let mut client =
-        Client::dial(&reach.sockets).map_err(|error| messages::unreachable(&reach.nick, &error))?;
+    let mut client = dial(reach)?;
     let response = client
         .ask(command.clone(), reach.token.clone(), RESPONSE)
         .map_err(|error| messages::lost(&reach.nick, error))?;
+    let whispers = client.kept();
     let response = as_refused(command, response);
     if !response.ok {
-        return Err(messages::refused(verb, command, &response, &reach.nick));
+        let failure = messages::refused(verb, command, &response, &reach.nick);
+        return Err(match whispers.is_empty() {
+            true => failure,
+            false => failure.hint(whispers.trim_end()),
+        });
     }
     let told = messages::text(verb, command, &response)?;
-    let mut out = told.text.trim_end().to_owned();
+    let mut out = whispers + told.text.trim_end();
     let warnings = response.warnings.iter().map(|it| format!("warning: {}", text::one_line(it)));
     for note in warnings.chain(told.notes) {
         out.push('\n');

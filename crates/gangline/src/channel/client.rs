@@ -68,6 +68,8 @@ pub(crate) struct Client {
     part: Vec<u8>,
     /// Whole lines that nobody has looked at yet.
     lines: VecDeque<Vec<u8>>,
+    /// The whispers that came, for who shows them elsewhere; `None` = they are printed.
+    kept: Option<Vec<Whisper>>,
 }
 
 impl Client {
@@ -80,7 +82,13 @@ impl Client {
             match dial::dial(socket, CONNECT) {
                 Ok(stream) => {
                     let clock = clock::system();
-                    return Ok(Self { stream, clock, part: Vec::new(), lines: VecDeque::new() });
+                    return Ok(Self {
+                        stream,
+                        clock,
+                        part: Vec::new(),
+                        lines: VecDeque::new(),
+                        kept: None,
+                    });
                 }
                 Err(error @ DialError::Foreign { .. }) => return Err(error.into()),
                 Err(error) => first = first.or(Some(error)),
@@ -89,6 +97,29 @@ impl Client {
         let nowhere =
             || DialError::Connect { path: PathBuf::new(), source: io::ErrorKind::NotFound.into() };
         Err(first.unwrap_or_else(nowhere).into())
+    }
+
+    /// Keeps whispers instead of printing them.
+    pub(crate) fn keeping(mut self) -> Self {
+        self.kept = Some(Vec::new());
+        self
+    }
+
+    /// Returns the whispers that were kept, as lines in front of a result (R1-17); empty for none.
+    pub(crate) fn kept(&mut self) -> String {
+        let kept = self.kept.as_mut().map(std::mem::take).unwrap_or_default();
+        let line = |it: &Whisper| {
+            let kind = text::one_line(&it.whisper_type);
+            format!("[SUPERVISOR/{kind}] {}\n", text::one_line(&it.message))
+        };
+        kept.iter().map(line).collect()
+    }
+
+    fn heard(&mut self, whisper: Whisper) {
+        match &mut self.kept {
+            Some(kept) => kept.push(whisper),
+            None => show(&whisper),
+        }
     }
 
     /// Asks, and waits for the response.
@@ -113,7 +144,7 @@ impl Client {
             match self.next(left) {
                 Err(AskError::Silent(_)) => return Err(AskError::Silent(patience)),
                 Err(error) => return Err(error),
-                Ok(Frame::Whisper(whisper)) => show(&whisper),
+                Ok(Frame::Whisper(whisper)) => self.heard(whisper),
                 Ok(Frame::Response(response)) if response.id == id => {
                     return Ok(response);
                 }
@@ -127,7 +158,7 @@ impl Client {
     pub(crate) fn whispered(&mut self) {
         while let Some(line) = self.lines.pop_front() {
             if let Ok(Some(Frame::Whisper(whisper))) = Frame::decode(&line) {
-                show(&whisper);
+                self.heard(whisper);
             }
         }
     }

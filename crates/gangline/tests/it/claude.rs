@@ -437,3 +437,30 @@ fn the_program_s_environment_holds_what_it_needs_and_nothing_else() {
     assert!(env.contains(&format!("TMPDIR={tmp}")), "{env}");
     rig.put_away(hub);
 }
+
+/// R0-29, R1-33, C9: a whisper that comes while a command runs reaches the model in the context of the
+/// hook after that command, in the same turn and once; no room sees it.
+#[test]
+fn a_whisper_reaches_the_running_turn_by_a_hook() {
+    let rig = Rig::new(&["lab-ada"], None, "permissions: bypass");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    let gate = rig.work("lab-ada", "gate");
+    nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    ori.say("#general", "@lab-ada run cat gate; echo waited");
+    rig.world.eventually("the command to run", || {
+        let running = "SELECT count(*) FROM events WHERE kind = 'assistant' AND payload LIKE \
+                       '%cat gate%'";
+        (rig.query(running) == ["1"]).then_some(())
+    });
+    let said = rig.world.run(&["--config", &rig.config, "whisper", "ada", "ask", "#help"]).ok();
+    assert_eq!(said.trim(), "whisper 1 for lab-ada is stored");
+    fs::write(&gate, "\n").unwrap();
+    ori.hears("lab-ada", "#general", "waited");
+    let told = "[SUPERVISOR/CORRECTION] ask #help";
+    assert_eq!(rig.request_with("waited").matches(told).count(), 1);
+    let roads = "SELECT road FROM whispers";
+    rig.world.eventually("the delivery", || (rig.query(roads) == ["hook"]).then_some(()));
+    assert!(!ori.history("#general").iter().any(|line| line.contains("#help")));
+    rig.put_away(hub);
+}

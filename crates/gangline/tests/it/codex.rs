@@ -11,6 +11,8 @@ const CAPS: &str = "message-tags server-time batch echo-message draft/chathistor
 /// The model: it runs what it is told to, and says what came of it.
 const SCRIPT: &str = r#"
 rules:
+  - when: {user: '^\[SUPERVISOR/CORRECTION\] ask #help$'}
+    reply: [text: "waited, and heard"]
   - when: {user: 'was not run: (.+)'}
     reply: [text: "refused: $1"]
   - when: {tool: exec_command}
@@ -226,5 +228,39 @@ fn its_shells_and_hooks_know_the_session_by_one_id() {
     let mut eve = rig.member("eve");
     assert_eq!(shell(&mut eve, "two"), first);
     assert_eq!(sessions()["sessions"][0]["session"], *theirs);
+    rig.put_away(hub);
+}
+
+/// C9: a whisper that comes while a command runs is put into the turn behind that command's output;
+/// nothing of the turn is lost, and no room sees it.
+#[test]
+fn a_whisper_reaches_the_running_turn_behind_a_commands_output() {
+    let rig = Rig::new("permissions: bypass");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    let gate = rig.work("gate");
+    nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    ori.say("#general", "@lab-ada run cat gate; echo waited");
+    rig.world.eventually("the command to run", || {
+        let running = "SELECT count(*) FROM events WHERE kind = 'assistant' AND payload LIKE \
+                       '%cat gate%'";
+        (rig.query(running) == ["1"]).then_some(())
+    });
+    let said = rig.world.run(&["--config", &rig.config, "whisper", "ada", "ask", "#help"]).ok();
+    assert_eq!(said.trim(), "whisper 1 for lab-ada is stored");
+    let noted = "SELECT count(*) FROM events WHERE kind = 'whisper'";
+    rig.world.eventually("the whisper", || (rig.query(noted) == ["1"]).then_some(()));
+    fs::write(&gate, "\n").unwrap();
+    ori.hears("lab-ada", "#general", "waited");
+    let roads = "SELECT road FROM whispers";
+    rig.world.eventually("the delivery", || (rig.query(roads) == ["steer"]).then_some(()));
+    let asked: Vec<String> = fs::read_dir(rig.world.path("requests"))
+        .unwrap()
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        .filter(|text| text.contains("[SUPERVISOR/CORRECTION] ask #help"))
+        .collect();
+    assert!(!asked.is_empty(), "the model saw it");
+    assert_eq!(asked[0].matches("[SUPERVISOR/CORRECTION] ask #help").count(), 1);
+    assert!(!ori.history("#general").iter().any(|line| line.contains("#help")));
     rig.put_away(hub);
 }

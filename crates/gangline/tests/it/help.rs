@@ -35,6 +35,7 @@ fn the_help_lists_every_command() {
       logs         Show what an agent was asked and did, oldest first
       attach       Show an agent's turns as they happen
       prompt       Send a prompt to an agent from the command line
+      whisper      Tell an agent something that nobody else sees; it starts no turn
       ask          Ask an agent a question, with options to choose from
       wake         Send an agent a message from a script or program; it may start a turn
       cancel       Cancel a waiting message

@@ -33,12 +33,14 @@ use crate::{
     tokens::{Proof, Tokens},
     tools::{About, AgentTools},
     whereabouts::Whereabouts,
+    whispers::{InTransit, Waiting},
 };
 
 mod ends;
 mod events;
 mod orders;
 mod tools;
+mod whispers;
 
 struct Fixture {
     folder: TempDir,
@@ -47,6 +49,8 @@ struct Fixture {
     inquiries: mpsc::Receiver<Inquiry>,
     members: watch::Sender<Counts>,
     committed: watch::Sender<u64>,
+    /// How many whispers wait.
+    whispers: watch::Sender<usize>,
     tasks: TaskGroup,
     /// Ends that are only held on to.
     _held: (watch::Sender<Option<Secret>>, mpsc::Sender<RoomsCommand>, watch::Sender<u64>),
@@ -120,6 +124,8 @@ impl Fixture {
             rooms: HashSet::new(),
             epoch: Epoch(1),
         };
+        let (said, count) = watch::channel(0);
+        let whispers = Waiting { count, agent_loop: loop_sender.clone() };
         let tools = AgentTools {
             server_key: "gangline",
             speaker: speaker.clone(),
@@ -135,6 +141,7 @@ impl Fixture {
                 pronouns: "she/her".to_owned(),
                 reminders: folder.path().join("reminders"),
             },
+            whispers: whispers.clone(),
         };
         let requests = Requests {
             asker,
@@ -164,6 +171,7 @@ impl Fixture {
                 run_id: RunId { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 },
             },
             tools,
+            whispers,
             asked_to_end: CancellationToken::new(),
         };
         let _held = (token, rooms, tick_sender);
@@ -174,6 +182,7 @@ impl Fixture {
             inquiries,
             members,
             committed,
+            whispers: said,
             tasks,
             _held,
         }

@@ -16,6 +16,7 @@ use crate::{
     settings::Settings,
     speech::Speaker,
     tools::{About, AgentTools},
+    whispers::Waiting,
 };
 
 /// Returns what says the agent's words.
@@ -63,7 +64,13 @@ pub(super) fn tools(settings: &Settings, shared: &Shared) -> AgentTools {
             pronouns: settings.agent.operator_pronouns.clone(),
             reminders: read::reminders(settings),
         },
+        whispers: whispers(shared),
     }
+}
+
+/// Returns the way to the whispers that wait.
+pub(super) fn whispers(shared: &Shared) -> Waiting {
+    Waiting { count: shared.whispers.clone(), agent_loop: shared.agent_loop.clone() }
 }
 
 /// Returns what the backend is started with.

@@ -7,7 +7,7 @@ use gangline_runtime::Capabilities;
 
 use super::{
     Shared,
-    options::{asker, speaker, tools},
+    options::{asker, speaker, tools, whispers},
     whereabouts,
 };
 use crate::{
@@ -47,6 +47,7 @@ pub(super) fn requests(
             run_id: read::run_id(settings, shared.store.installation_id(), shared.epoch),
         },
         tools: tools(settings, shared),
+        whispers: whispers(shared),
         asked_to_end,
     }
 }

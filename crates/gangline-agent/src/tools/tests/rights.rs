@@ -35,6 +35,7 @@ use crate::{
     status::Around,
     tools::{About, AgentTools},
     whereabouts::Whereabouts,
+    whispers::Waiting,
 };
 
 pub(crate) const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
@@ -193,6 +194,7 @@ pub(crate) fn tools(agent: AgentName, role: Role, store: Store, paths: Paths) ->
         showing: watch::channel(Showing::new(Agent::new(AgentOptions::default()).view())).1,
         alarm: Arc::new(Notify::new()),
         about: About { role, own_server: true, pronouns: "she/her".to_owned(), reminders },
+        whispers: Waiting::nothing(),
     }
 }
 

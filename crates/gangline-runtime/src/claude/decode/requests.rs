@@ -50,10 +50,12 @@ fn hook(request: Value) -> serde_json::Result<Request> {
         tool_input: Value,
         #[serde(default)]
         cwd: String,
+        #[serde(default)]
+        agent_id: Option<String>,
     }
     let Whole { input } = serde_json::from_value(request)?;
-    let Input { hook_event_name: event, tool_name: tool, tool_input: input, cwd } = input;
-    Ok(Request::Hook { event, tool, input, cwd })
+    let Input { hook_event_name: event, tool_name: tool, tool_input: input, cwd, agent_id } = input;
+    Ok(Request::Hook { event, tool, input, cwd, inner: agent_id.is_some() })
 }
 
 fn mcp(request: Value) -> serde_json::Result<Request> {

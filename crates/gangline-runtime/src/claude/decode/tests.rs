@@ -222,6 +222,7 @@ fn requests_are_told_apart() {
                 tool: "Bash".into(),
                 input: json!({"command": "ls"}),
                 cwd: "/w".into(),
+                inner: false,
             },
         ),
         (
@@ -231,6 +232,7 @@ fn requests_are_told_apart() {
                 tool: String::new(),
                 input: Value::Null,
                 cwd: String::new(),
+                inner: false,
             },
         ),
         (

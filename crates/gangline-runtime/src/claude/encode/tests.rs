@@ -38,7 +38,13 @@ fn the_first_request_asks_for_hooks_and_offers_the_server() {
     let hook = json!([{"matcher": "", "hookCallbackIds": ["gangline"]}]);
     let expected = json!({
         "subtype": "initialize",
-        "hooks": {"PreToolUse": hook, "SessionStart": hook, "PreCompact": hook},
+        "hooks": {
+            "PreToolUse": hook,
+            "PostToolUse": hook,
+            "PostToolUseFailure": hook,
+            "SessionStart": hook,
+            "PreCompact": hook,
+        },
         "sdkMcpServers": ["gangline"],
     });
     assert_eq!(initialize(&["gangline"]), expected);

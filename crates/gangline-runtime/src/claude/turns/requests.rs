@@ -11,7 +11,7 @@ use crate::{
     Answer, ApprovalAsk, ApprovalReply, RuntimeEvent, ToolCall, TurnResult,
     claude::{
         decode::Request,
-        encode,
+        encode::{self, AFTER_TOOL},
         mcp::{self, Reply},
         turn_result::Asked,
     },
@@ -24,10 +24,13 @@ impl Turns {
     pub(super) fn requested(&mut self, id: &str, request: Request) {
         match request {
             Request::MayUse { tool, input } => self.may_use(id, &tool, input),
-            Request::Hook { event, tool, input, cwd } if event == "PreToolUse" => {
+            Request::Hook { event, tool, input, cwd, .. } if event == "PreToolUse" => {
                 self.setup.gate.works_in(&cwd);
                 let permit = self.setup.gate.permit(&tool, &input);
                 self.write(encode::answer(id, &encode::before_tool(&permit)));
+            }
+            Request::Hook { event, inner: false, .. } if AFTER_TOOL.contains(&event.as_str()) => {
+                self.tool_ran(id, event);
             }
             Request::Hook { .. } => self.write(encode::answer(id, &json!({}))),
             Request::Mcp { server, message } if server == self.setup.gate.server() => {
@@ -43,6 +46,17 @@ impl Turns {
                 tracing::debug!(kind, "claude asks for something that is not served");
                 self.write(encode::refusal(id, "not supported"));
             }
+        }
+    }
+
+    /// A tool of the turn has run: the model may be told something before it goes on.
+    fn tool_ran(&mut self, id: &str, event: String) {
+        match self.place() {
+            Place::Turn(turn) => {
+                let caller = Caller::Hook { request: id.to_owned(), event };
+                self.out.push(Action::Aside { turn, caller });
+            }
+            Place::Held | Place::None => self.write(encode::answer(id, &json!({}))),
         }
     }
 
@@ -109,7 +123,7 @@ impl Turns {
 
     pub(super) fn call(&mut self, turn: TurnId, call: mcp::Call) {
         let mcp::Call { request, rpc, id, name, input } = call;
-        let caller = Caller { request, rpc };
+        let caller = Caller::Tool { request, rpc };
         self.out.push(Action::Call { call: ToolCall { turn, id, name, input }, caller });
     }
 

@@ -359,6 +359,7 @@ fn rules_are_asked_about_every_tool_before_it_runs() {
             tool: tool.to_owned(),
             input: json!({}),
             cwd: "/w".to_owned(),
+            inner: false,
         };
         let actions =
             turns.line(Line::Request { id: "h".to_owned(), request: hook }, Now::default());
@@ -370,6 +371,7 @@ fn rules_are_asked_about_every_tool_before_it_runs() {
         tool: String::new(),
         input: Value::Null,
         cwd: String::new(),
+        inner: false,
     };
     let actions = turns.line(Line::Request { id: "h".to_owned(), request: other }, Now::default());
     assert_eq!(written(&actions)[0]["response"]["response"], json!({}));
@@ -405,4 +407,42 @@ fn status(status: Option<&str>, result: Option<&str>) -> Line {
 /// The name of the text that was written last.
 fn uuid_of(actions: &[Action]) -> String {
     written(actions).last().unwrap()["uuid"].as_str().unwrap().to_owned()
+}
+
+/// C9: after a tool of the turn the program is told what the daemon has for the model, in the context
+/// of that hook; never within an agent that the model has started.
+#[test]
+fn a_hook_after_a_tool_carries_what_the_model_is_told() {
+    let hook = |event: &str, inner| Line::Request {
+        id: "h".to_owned(),
+        request: Request::Hook {
+            event: event.to_owned(),
+            tool: "Bash".to_owned(),
+            input: json!({}),
+            cwd: String::new(),
+            inner,
+        },
+    };
+    for event in ["PostToolUse", "PostToolUseFailure"] {
+        let mut turns = fresh();
+        turns.prompt(prompt(1, P1));
+        turns.line(started(P1), Now::default());
+        let actions = turns.line(hook(event, false), Now::default());
+        let asked = actions.into_iter().find_map(|action| match action {
+            Action::Aside { turn: of, caller } => Some((of, caller)),
+            _ => None,
+        });
+        let (of, caller) = asked.unwrap();
+        assert_eq!(of, id(1));
+        let answer = |text: &str| -> Value {
+            serde_json::from_str(&Turns::answer(&caller, &Ok(text.to_owned()))).unwrap()
+        };
+        let context = json!({"hookSpecificOutput": {
+            "hookEventName": event, "additionalContext": "[SUPERVISOR/CORRECTION] stop",
+        }});
+        assert_eq!(answer("[SUPERVISOR/CORRECTION] stop")["response"]["response"], context);
+        assert_eq!(answer("")["response"]["response"], json!({}));
+        let inner = turns.line(hook(event, true), Now::default());
+        assert_eq!(written(&inner)[0]["response"]["response"], json!({}));
+    }
 }

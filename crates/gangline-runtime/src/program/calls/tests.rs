@@ -33,7 +33,8 @@ async fn every_caller_is_answered_once() {
     calls.forget();
     for (name, caller) in [("breaks", "one"), ("says", "two"), ("breaks", "three")] {
         calls.begin(call(name), caller);
-        let (answered, outcome) = calls.next().await;
+        let (answered, outcome, aside) = calls.next().await;
+        assert!(aside.is_none());
         assert_eq!(answered, caller);
         match name {
             "breaks" => assert!(outcome.unwrap_err().contains("broke")),

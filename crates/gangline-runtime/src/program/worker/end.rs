@@ -73,7 +73,7 @@ impl<P: Protocol> Worker<P> {
             while self.protocol.busy() {
                 let done = match self.step().await {
                     Step::Output(Some(output)) => self.output(output).await,
-                    Step::Called(caller, outcome) => self.write(P::answer(&caller, &outcome)),
+                    Step::Called(caller, outcome, aside) => self.called((&caller, &outcome), aside),
                     Step::Due => self.due().await,
                     // It is being stopped already.
                     Step::Command(Some(_)) => Ok(()),

@@ -49,6 +49,7 @@ impl Daemon {
             match action {
                 Action::Report(event) => self.event(event),
                 Action::Call { call, .. } => assert_eq!(Some(call.turn), self.open, "{actions:?}"),
+                Action::Aside { turn, .. } => assert_eq!(Some(*turn), self.open, "{actions:?}"),
                 Action::Write(line) => {
                     let line: Value = serde_json::from_str(line).unwrap();
                     if let Some(uuid) = line["uuid"].as_str() {

@@ -1,0 +1,132 @@
+//! Whispers: what the agent alone is told, in front of its next prompt or within its turn (C9).
+
+use gangline_core::whisper::{WhisperKind, WhisperSource};
+use gangline_store::NewWhisper;
+use gangline_testkit::eventually_seeing;
+use serde_json::Value;
+
+use crate::rig::{ADA, ROOM, Rig, said};
+
+const SCRIPT: &str = r#"
+rules:
+  - when: {user: '^\[SUPERVISOR/CORRECTION\] ask #help$'}
+    reply: [text: "waited, and heard"]
+  - when: {user: 'say exactly (\w+)'}
+    reply: [text: "$1"]
+  - when: {user: 'wait for (\w+)'}
+    reply: [tool_use: {name: Bash, input: {command: "cat $1; echo waited"}}]
+  - when: {tool: Bash}
+    reply: [text: "it said: ${tool_result}"]
+  - reply: [text: "fine"]
+"#;
+
+const ROADS: &str = "SELECT text || ' ' || coalesce(road, 'waits') FROM whispers ORDER BY id";
+
+/// Whispers as the owner's command does.
+fn whisper(rig: &Rig, text: &str) {
+    let text = gangline_core::Redacted::from_store(text.to_owned());
+    rig.outside(async |store| {
+        let new = NewWhisper {
+            agent: ADA.parse().unwrap(),
+            kind: WhisperKind::Correction,
+            source: WhisperSource::Operator,
+            text,
+            by: Some("owner".to_owned()),
+            finding: None,
+            turn: None,
+        };
+        store.whisper(new).await.unwrap();
+    });
+    rig.notify();
+}
+
+/// How often this stands in what the model was asked last.
+fn times(request: &Value, part: &str) -> usize {
+    request["messages"].to_string().matches(part).count()
+}
+
+/// R1-17, R1-33, C9: whispers that wait stand together before the next prompt, once; no room sees
+/// them.
+#[test]
+fn whispers_that_wait_stand_before_the_next_prompt_once() {
+    let rig = Rig::native(SCRIPT, "");
+    whisper(&rig, "ask #help");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    whisper(&rig, "do not repeat yourself");
+    ori.say(ROOM, "@lab-ada say exactly plum");
+    ori.hears(ADA, ROOM, "plum");
+    rig.sees(ROADS, &["ask #help prompt", "do not repeat yourself prompt"]);
+    let asked = rig.requests().pop().unwrap();
+    let prompt = asked["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+    let lines = "[SUPERVISOR/CORRECTION] ask #help\\n[SUPERVISOR/CORRECTION] do not repeat \
+                 yourself\\n[IRC @mention";
+    assert!(prompt.contains(lines), "{prompt}");
+    ori.say(ROOM, "@lab-ada say exactly quince");
+    ori.hears(ADA, ROOM, "quince");
+    assert_eq!(times(&rig.requests().pop().unwrap(), "ask #help"), 1, "once");
+    assert_eq!(said(&mut ori), ["plum", "quince"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// C9: while a tool runs, the native loop gives a whisper to the model with the tool's result.
+#[test]
+fn a_whisper_in_a_running_turn_comes_with_the_tools_result() {
+    let rig = Rig::native(SCRIPT, "permissions: bypass");
+    let gate = rig.gate("a");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada wait for gate-a");
+    rig.was_asked(1);
+    rig.sees("SELECT count(*) FROM events WHERE kind = 'assistant'", &["1"]);
+    whisper(&rig, "ask #help");
+    eventually_seeing("the whisper to be taken", || {
+        // It is on its way once the loop has looked; the tool still runs.
+        let rows = rig.query("SELECT count(*) FROM events WHERE kind = 'whisper'");
+        if rows == ["1"] { Ok(()) } else { Err(format!("{rows:?}")) }
+    });
+    daemon.dial().sees("the loop to have looked", |_| true);
+    gate.open();
+    ori.hears(ADA, ROOM, "waited");
+    rig.sees("SELECT outcome FROM turns", &["completed"]);
+    let asked = rig.requests().pop().unwrap();
+    let whispers = times(&asked, "[SUPERVISOR/CORRECTION] ask #help");
+    let roads = rig.query(ROADS);
+    match roads[0].as_str() {
+        "ask #help steer" => assert_eq!(whispers, 1),
+        // The tool was over before the loop had looked: then it waits for the next prompt.
+        other => panic!("{other}"),
+    }
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// C9: a daemon that is killed after a prompt was given, and before it is known to have reached the
+/// model, has its successor give the whisper once more. Nothing is lost.
+#[test]
+fn a_whisper_of_a_killed_daemons_prompt_is_given_once_more() {
+    let rig = Rig::native(SCRIPT, "");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    whisper(&rig, "ask #help");
+    let store = {
+        ori.say(ROOM, "@lab-ada say exactly plum");
+        ori.hears(ADA, ROOM, "plum");
+        rig.sees(ROADS, &["ask #help prompt"]);
+        whisper(&rig, "look again");
+        let model = rig.hold_model();
+        ori.say(ROOM, "@lab-ada say exactly quince");
+        rig.sees("SELECT count(*) FROM turns", &["2"]);
+        let held = rig.hold_store();
+        daemon.kill();
+        drop(model);
+        held
+    };
+    drop(store);
+    let daemon = rig.start();
+    ori.hears(ADA, ROOM, "quince");
+    rig.sees(ROADS, &["ask #help prompt", "look again prompt"]);
+    let asked = rig.requests().pop().unwrap();
+    assert!(times(&asked, "look again") >= 1);
+    assert_eq!(said(&mut ori), ["plum", "quince"]);
+    assert_eq!(daemon.stop().code, 0);
+}
