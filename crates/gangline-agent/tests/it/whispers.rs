@@ -1,22 +1,15 @@
-//! Whispers: what the agent alone is told, in front of its next prompt or within its turn (C9).
+//! Whispers: what the agent alone is told, in front of its next prompt (C9).
 
 use gangline_core::whisper::{WhisperKind, WhisperSource};
 use gangline_store::NewWhisper;
-use gangline_testkit::eventually_seeing;
 use serde_json::Value;
 
 use crate::rig::{ADA, ROOM, Rig, said};
 
 const SCRIPT: &str = r#"
 rules:
-  - when: {user: '^\[SUPERVISOR/CORRECTION\] ask #help$'}
-    reply: [text: "waited, and heard"]
   - when: {user: 'say exactly (\w+)'}
     reply: [text: "$1"]
-  - when: {user: 'wait for (\w+)'}
-    reply: [tool_use: {name: Bash, input: {command: "cat $1; echo waited"}}]
-  - when: {tool: Bash}
-    reply: [text: "it said: ${tool_result}"]
   - reply: [text: "fine"]
 "#;
 
@@ -66,37 +59,6 @@ fn whispers_that_wait_stand_before_the_next_prompt_once() {
     ori.hears(ADA, ROOM, "quince");
     assert_eq!(times(&rig.requests().pop().unwrap(), "ask #help"), 1, "once");
     assert_eq!(said(&mut ori), ["plum", "quince"]);
-    assert_eq!(daemon.stop().code, 0);
-}
-
-/// C9: while a tool runs, the native loop gives a whisper to the model with the tool's result.
-#[test]
-fn a_whisper_in_a_running_turn_comes_with_the_tools_result() {
-    let rig = Rig::native(SCRIPT, "permissions: bypass");
-    let gate = rig.gate("a");
-    let daemon = rig.start();
-    let mut ori = rig.member("ori");
-    ori.say(ROOM, "@lab-ada wait for gate-a");
-    rig.was_asked(1);
-    rig.sees("SELECT count(*) FROM events WHERE kind = 'assistant'", &["1"]);
-    whisper(&rig, "ask #help");
-    eventually_seeing("the whisper to be taken", || {
-        // It is on its way once the loop has looked; the tool still runs.
-        let rows = rig.query("SELECT count(*) FROM events WHERE kind = 'whisper'");
-        if rows == ["1"] { Ok(()) } else { Err(format!("{rows:?}")) }
-    });
-    daemon.dial().sees("the loop to have looked", |_| true);
-    gate.open();
-    ori.hears(ADA, ROOM, "waited");
-    rig.sees("SELECT outcome FROM turns", &["completed"]);
-    let asked = rig.requests().pop().unwrap();
-    let whispers = times(&asked, "[SUPERVISOR/CORRECTION] ask #help");
-    let roads = rig.query(ROADS);
-    match roads[0].as_str() {
-        "ask #help steer" => assert_eq!(whispers, 1),
-        // The tool was over before the loop had looked: then it waits for the next prompt.
-        other => panic!("{other}"),
-    }
     assert_eq!(daemon.stop().code, 0);
 }
 

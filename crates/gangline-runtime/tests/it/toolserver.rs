@@ -34,6 +34,14 @@ struct Posts {
     asides: Mutex<mpsc::Receiver<Aside>>,
 }
 
+impl Posts {
+    /// One that has nothing to tell.
+    fn quiet(calls: mpsc::Sender<ToolCall>) -> Self {
+        let (release, asides) = (watch::channel(false).1, Mutex::new(mpsc::channel(1).1));
+        Self { calls, release, asides }
+    }
+}
+
 #[async_trait]
 impl ToolHost for Posts {
     fn tools(&self) -> Vec<ToolSpec> {
@@ -499,7 +507,7 @@ async fn the_socket_is_private_and_goes_with_the_server() {
     drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
     let (_, open) = watch::channel(None);
     let (sender, _calls) = mpsc::channel(1);
-    let host = Arc::new(Posts { calls: sender, release: watch::channel(false).1 });
+    let host = Arc::new(Posts::quiet(sender));
     let second = ToolServer::start(host, open, &folder).unwrap();
     assert!(!dead.exists());
     assert!(UnixStream::connect(&socket).await.is_ok(), "one that lives stays");
@@ -521,7 +529,7 @@ async fn a_path_that_is_too_long_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let long = folder.path().join("x".repeat(100));
     let (sender, _calls) = mpsc::channel(1);
-    let host = Arc::new(Posts { calls: sender, release: watch::channel(false).1 });
+    let host = Arc::new(Posts::quiet(sender));
     let error = ToolServer::start(host, watch::channel(None).1, &long).unwrap_err();
     assert!(error.to_string().contains("too long for a socket"), "{error}");
 }
