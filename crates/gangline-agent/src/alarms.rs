@@ -132,7 +132,7 @@ impl Alarms {
     /// Records that a human may want to know that nobody answered (R1-39).
     async fn alert(&self, text: String) {
         let event = WebhookEvent::AgentTimeout;
-        let alert = Alert { event, severity: event.severity().to_owned(), text };
+        let alert = Alert { event, severity: event.severity().to_string(), text };
         let events = new_event(&self.me, None, &alert.into()).into_iter().collect();
         if let Err(error) = self.store.append(events).await {
             warn!(%error, %event, "cannot record an alert");

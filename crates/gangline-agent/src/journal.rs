@@ -341,7 +341,8 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
             None
         }
         Entry::Whisper(_) => Some(Reply::Rescan),
-        Entry::Events(_)
+        Entry::Alert(..)
+        | Entry::Events(_)
         | Entry::Usage(_)
         | Entry::Agent(..)
         | Entry::Delivered(_)

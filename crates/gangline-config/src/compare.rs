@@ -10,7 +10,7 @@ use gangline_core::AgentName;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Config;
+use super::{Config, masked_url};
 
 impl Config {
     /// Returns for each agent a short text that differs when its own part of the configuration does,
@@ -27,9 +27,9 @@ impl Config {
             self.turns_per_cause,
             self.supervisor,
             (self.sleep_start, self.sleep_end),
-            self.budgets,
-            self.prices,
-            self.watchdogs
+            (&self.budgets, &self.prices),
+            self.watchdogs,
+            (serde_json::to_string(&self.webhooks), &self.alerts)
         );
         let mark = |agent: &super::AgentConfig| {
             let mut hasher = DefaultHasher::new();
@@ -165,9 +165,21 @@ fn value(key: &str, value: Option<&Value>) -> String {
             }
             Value::Object(map).to_string()
         }
+        // Who knows such an address may post there.
+        ("webhooks", Some(value)) => without_urls(value).to_string(),
         (_, Some(value)) => value.to_string(),
     };
     gangline_core::shown::cut(&text, VALUE_MAX)
+}
+
+/// Returns a value in which only the hosts of addresses are shown.
+fn without_urls(of: &Value) -> Value {
+    match of {
+        Value::String(text) if text.contains("://") => masked_url(text).into(),
+        Value::Array(items) => items.iter().map(without_urls).collect(),
+        Value::Object(map) => map.iter().map(|(key, of)| (key.clone(), without_urls(of))).collect(),
+        other => other.clone(),
+    }
 }
 
 #[cfg(test)]

@@ -17,11 +17,12 @@ pub use self::{
     hooks::{Gastown, Hooks},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     reader::Names,
-    sections::{Config, Http, Mcp, Network, Sasl, Webhooks},
+    sections::{Config, Http, Mcp, Network, Sasl},
     server::{Room, RoomKey, Server},
     supervisor::{CLAUDE_MODEL, Supervisor, Watcher},
     thinking::Thinking,
     watchdogs::Watchdogs,
+    webhooks::{Alerts, HookUrl, TargetKind, WebhookTarget, Webhooks, masked_url},
     words::{
         Compaction, Guests, MentionWhenBusy, OnCrash, OnEscalation, Process, Profile, Progress,
         PromptBy, ReplyMode, RestartNote, Role, ServerKey,
@@ -53,6 +54,7 @@ mod supervisor;
 mod thinking;
 mod value;
 mod watchdogs;
+mod webhooks;
 mod words;
 
 /// The largest configuration that is read, in bytes; checked before parsing.

@@ -68,6 +68,10 @@ impl JsonSchema for WebhookEvents {
             WebhookEvent::AgentTimeout => "A question was not answered in time.",
             WebhookEvent::AgentError => "The backend crashed.",
             WebhookEvent::AgentComplete => "The agent's last queued message is settled.",
+            WebhookEvent::AgentApproval => "A tool waits for a person's permission.",
+            WebhookEvent::AgentBudget => "A budget is spent, or nearly so.",
+            WebhookEvent::AgentRateLimited => "The provider's limit is reached.",
+            WebhookEvent::AgentStuck => "A watchdog has found something to look at.",
         });
         let about = "An event that can be reported to a webhook and `#alerts` (R1-39).";
         schema.insert("description".to_owned(), about.into());

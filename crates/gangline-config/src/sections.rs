@@ -11,13 +11,13 @@ use super::{
     limits::{self, TURNS_PER_CAUSE_MAX},
     node::{Node, load},
     reader::Reader,
-    schema, sleep, supervisor,
-    value::{self, is_blank, loopback, path, url},
+    sleep, supervisor,
+    value::{self, is_blank, loopback, path},
+    webhooks::{self, Alerts, Webhooks},
 };
 use gangline_core::{
     budget::BudgetAction,
-    hook::WebhookEvent,
-    name::{AgentName, ChannelName},
+    name::AgentName,
     pause::{Schedule, TimeOfDay},
 };
 
@@ -30,7 +30,9 @@ section! {
         /// The watcher of the agents' turns.
         pub supervisor: Supervisor = Supervisor::default() => supervisor::read(reader, key, node),
         /// Where alerts go.
-        pub webhooks: Webhooks = Webhooks::default() => webhooks(reader, key, node),
+        pub webhooks: Webhooks = Webhooks::default() => webhooks::webhooks(reader, key, node),
+        /// How alerts look on IRC.
+        pub alerts: Alerts = Alerts::default() => webhooks::alerts(reader, key, node),
         /// After what time an agent counts as stuck.
         pub watchdogs: Watchdogs = Watchdogs::default() => plain(reader, key, node),
         /// Lines kept readable per channel, 1 to 100000 (R1-27).
@@ -97,24 +99,6 @@ impl Config {
     #[must_use]
     pub fn agent(&self, nick: &AgentName) -> Option<&AgentConfig> {
         self.agents.iter().find(|agent| agent.nick == *nick)
-    }
-}
-
-section! {
-    /// `webhooks`: where alerts go (R1-40, R1-43).
-    #[derive(Eq)]
-    #[schemars(deny_unknown_fields)]
-    pub struct Webhooks() |reader, key, node| {
-        /// An HTTP address that alerts are posted to; absent = none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub url: Option<String> = None => url(reader, key, &node).map(Some),
-        /// The channel that alerts are posted in; `null` = none.
-        #[schemars(with = "Option<String>")]
-        pub irc_channel: Option<ChannelName> = "#alerts".parse().ok()
-            => reader.parsed(key, &node).map(Some),
-        /// The events that raise an alert.
-        #[schemars(with = "Vec<schema::WebhookEvents>")]
-        pub events: Vec<WebhookEvent> = WebhookEvent::ALL.to_vec() => reader.words(key, node),
     }
 }
 
@@ -268,16 +252,6 @@ fn agents(reader: &mut Reader<'_>, items: Vec<Node>, server: &str) -> Vec<super:
         agents.push(agent);
     }
     agents
-}
-
-fn webhooks(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Webhooks> {
-    let mut section = reader.section(key, node)?;
-    let silent = section.take_null("irc_channel").is_some();
-    let mut webhooks: Webhooks = declared::read(reader, key, section)?;
-    if silent {
-        webhooks.irc_channel = None;
-    }
-    Some(webhooks)
 }
 
 fn network(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Network> {

@@ -1,6 +1,6 @@
 //! An agent's events for programs outside: for a hook or a webhook.
 
-use crate::words;
+use crate::{finding::Severity, words};
 
 words! {
     /// What happens to an agent that a hook can be run for (R3-10).
@@ -29,17 +29,30 @@ words! {
         AgentError = "agent_error",
         /// The agent's last queued message is settled.
         AgentComplete = "agent_complete",
+        /// A tool waits for a person's permission.
+        AgentApproval = "agent_approval",
+        /// A budget is spent, or nearly so.
+        AgentBudget = "agent_budget",
+        /// The provider's limit is reached.
+        AgentRateLimited = "agent_rate_limited",
+        /// A watchdog has found something that a person should look at.
+        AgentStuck = "agent_stuck",
     }
 }
 
 impl WebhookEvent {
-    /// Returns how grave it is: `info`, `warning`, `error` (R1-39).
+    /// Returns how grave it is (R1-39).
     #[must_use]
-    pub fn severity(self) -> &'static str {
+    pub fn severity(self) -> Severity {
         match self {
-            Self::AgentQuestion | Self::AgentComplete => "info",
-            Self::AgentSpiraling | Self::AgentTimeout => "warning",
-            Self::AgentError => "error",
+            Self::AgentQuestion | Self::AgentComplete => Severity::Info,
+            Self::AgentSpiraling
+            | Self::AgentTimeout
+            | Self::AgentApproval
+            | Self::AgentBudget
+            | Self::AgentRateLimited
+            | Self::AgentStuck => Severity::Warning,
+            Self::AgentError => Severity::Error,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! arguments, and everything is synchronous. Start at [`agent::Agent`].
 
 pub mod agent;
+pub mod alert;
 pub mod answer;
 pub mod approval;
 pub mod attention;

@@ -5,6 +5,7 @@
 //! The other modules are the statements, one module per topic.
 
 pub(crate) mod agents;
+pub(crate) mod alerts;
 mod announced;
 pub(crate) mod applied;
 pub(crate) mod approvals;

@@ -1,6 +1,7 @@
 //! The handle: every way into the store. Cheap to clone; knows no engine's types.
 
 mod agents;
+mod alerts;
 mod applied;
 mod approvals;
 mod budgets;

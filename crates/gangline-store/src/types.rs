@@ -1,6 +1,7 @@
 //! What goes into the store and what comes out: plain data, without a type of the engine.
 
 mod agents;
+mod alerts;
 mod applied;
 mod approvals;
 mod budgets;
@@ -26,6 +27,7 @@ pub use agents::{
     AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, SessionRow,
     Syncs, UsageSum, Whose,
 };
+pub use alerts::{AlertRow, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
 pub use applied::Applied;
 pub use approvals::{
     Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling,

@@ -16,6 +16,7 @@ pub mod programs;
 pub mod services;
 pub mod stage;
 pub mod wait;
+pub mod webhooks;
 pub mod world;
 
 pub use cable::Cable;
@@ -25,4 +26,5 @@ pub use ircd::{Inspircd, Ircd, Ngircd};
 pub use manager::ServiceManager;
 pub use stage::Stage;
 pub use wait::{eventually, eventually_seeing, eventually_within};
+pub use webhooks::{HookReply, HookRequest, HookServer};
 pub use world::{Ran, Running, World};

@@ -156,7 +156,7 @@ impl AgentLoop {
     }
 
     pub(super) fn alert(&mut self, event: WebhookEvent, text: String) {
-        let severity = event.severity().to_owned();
+        let severity = event.severity().to_string();
         self.record(None, event::Alert { event, severity, text });
     }
 

@@ -351,7 +351,7 @@ impl Requests {
     /// Records a fact for people.
     /// Records that a human may want to be told of something (R1-39).
     pub(super) async fn alert(&self, event: WebhookEvent, text: String) {
-        let severity = event.severity().to_owned();
+        let severity = event.severity().to_string();
         let alert = event::Alert { event, severity, text };
         let events = new_event(&self.me, None, &alert.into()).into_iter().collect();
         if let Err(error) = self.speaker.store.append(events).await {

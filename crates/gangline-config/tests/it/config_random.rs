@@ -247,9 +247,9 @@ fn config() -> impl Strategy<Value = Config> {
         });
     let webhooks = (channels(), proptest::sample::subsequence(WebhookEvent::ALL, 0..=5)).prop_map(
         |(channels, events)| Webhooks {
-            url: None,
             irc_channel: channels.into_iter().next(),
             events,
+            ..Webhooks::default()
         },
     );
     let network = (any::<bool>(), any::<bool>(), option::of(option::of(words()))).prop_map(

@@ -6,8 +6,10 @@ use super::Store;
 use crate::{
     error::StoreError,
     op::{self, Op},
-    sqlite::{Work, Writer, agents, approvals, events, findings, send, turns, whispers},
-    types::{AgentUpdate, Delivered, EndTurn, NewEvent, NewFinding, NewUsage, NewWhisper, Send},
+    sqlite::{Work, Writer, agents, alerts, approvals, events, findings, send, turns, whispers},
+    types::{
+        AgentUpdate, Delivered, EndTurn, NewAlert, NewEvent, NewFinding, NewUsage, NewWhisper, Send,
+    },
 };
 
 /// One of the writes of [`Store::together`].
@@ -17,6 +19,8 @@ pub enum Entry {
     Events(Vec<NewEvent>),
     /// As [`Store::add_usage`].
     Usage(NewUsage),
+    /// As [`Store::alert`].
+    Alert(Box<NewAlert>, Vec<NewEvent>),
     /// Records what a daemon says of itself.
     Agent(AgentName, Epoch, AgentUpdate),
     /// Records that the runtime has the decision.
@@ -58,6 +62,10 @@ impl Entry {
             }
             Self::Usage(usage) => {
                 (&op::ADD_USAGE, Box::new(move |w: &mut Writer| agents::add_usage(w, &usage)))
+            }
+            Self::Alert(alert, record) => {
+                let work = move |w: &mut Writer| alerts::raise(w, &alert, &record).map(drop);
+                (&op::ALERT, Box::new(work))
             }
             Self::Agent(agent, epoch, update) => {
                 let work = move |w: &mut Writer| agents::update(w, &agent, epoch, &update);

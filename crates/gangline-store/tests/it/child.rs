@@ -3,7 +3,8 @@
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use gangline_core::{
-    Epoch, MessageId, MessageState, approval::Decision, finding::ChoiceWord, whisper::WhisperRoad,
+    Epoch, MessageId, MessageState, alert::DeliveryState, approval::Decision, finding::ChoiceWord,
+    hook::WebhookEvent, whisper::WhisperRoad,
 };
 use gangline_os::{
     clock::{self, UnixMicros},
@@ -12,9 +13,9 @@ use gangline_os::{
     process::{self, Child, ChildStdout, Group, Output, Spawn, Stdin},
 };
 use gangline_store::{
-    AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, Entry, Firing, MessageRow,
-    NewEvent, NewFinding, NewQuestion, OpenApproval, OpenOptions, Said, SentAs, Store, Tuning,
-    Waited,
+    AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, DeliveryEnd, Entry, Firing,
+    MessageRow, NewAlert, NewDelivery, NewEvent, NewFinding, NewQuestion, OpenApproval,
+    OpenOptions, Said, SentAs, Store, Tuning, Waited,
 };
 use tokio::sync::Notify;
 
@@ -248,6 +249,10 @@ pub(crate) const LIFE: &[&str] = &[
     "request_change",
     "decide_change",
     "step_change",
+    "alert",
+    "tell_alert",
+    "claim_delivery",
+    "end_delivery",
 ];
 
 /// Does every kind of write once, and says its name after its `ok`.
@@ -430,6 +435,25 @@ async fn what_waits_for_people(store: &Store) {
     let step = ChangeStep { from, to, commit: None, before: None, epoch: None, outcome };
     assert!(store.step_change(change, step).await.unwrap());
     say("step_change");
+    alerts(store).await;
+}
+
+async fn alerts(store: &Store) {
+    let (late, event) = (UnixMicros(i64::MAX), WebhookEvent::AgentError);
+    let said = text("it crashed");
+    let new = NewAlert { agent: ada(), event, group: "", about: None, text: said.clone() };
+    store.alert(new, Vec::new()).await.unwrap();
+    say("alert");
+    let seen = store.alerts_due(None, late).await.unwrap().remove(0);
+    let delivery = NewDelivery { target: "url".to_owned(), text: said, at: UnixMicros(1) };
+    assert!(store.tell_alert(seen, vec![delivery], None).await.unwrap());
+    say("tell_alert");
+    let seen = store.deliveries_due(None, late).await.unwrap().remove(0);
+    let claimed = store.claim_delivery(seen, "test").await.unwrap().unwrap();
+    say("claim_delivery");
+    let over = DeliveryEnd::Over(DeliveryState::Delivered, None);
+    assert!(store.end_delivery(claimed, over).await.unwrap());
+    say("end_delivery");
 }
 
 /// Takes what waits into a second turn, though its cause may have one only.

@@ -3,6 +3,7 @@
 //! An engine that is added later runs the same functions with a fixture of its own.
 
 mod agents;
+mod alerts;
 mod approvals;
 mod budgets;
 mod causes;
@@ -75,6 +76,12 @@ mod sqlite {
             a_change_goes_only_where_its_step_begins;
         letters:
             a_letter_is_sent_once_read_and_settled_once;
+        alerts:
+            alerts_of_one_group_are_one_row_with_a_count,
+            an_alert_is_told_by_one_process_and_looked_at_again,
+            an_alert_waits_while_what_it_is_about_is_open,
+            a_delivery_is_sent_by_one_process_and_tried_again,
+            an_older_daemon_raises_no_alert;
         restarts:
             a_start_is_told_once_and_takes_back_what_earlier_ones_left;
         wakes:

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use gangline_core::{
-    Epoch, MessageState, approval::ApprovalState, finding::ChoiceWord, question::QuestionState,
+    Epoch, MessageState, alert::DeliveryState, approval::ApprovalState, finding::ChoiceWord,
+    question::QuestionState,
 };
-use gangline_os::kill::Signal;
+use gangline_os::{clock::UnixMicros, kill::Signal};
 use gangline_store::{
     Entry, FAILPOINTS, FindingFilter, LetterState, NewMessage, OutboxState, QuestionFilter,
     ReminderState, Store,
@@ -121,10 +122,23 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "step_change" => {
             store.changes_under_way().await.unwrap().is_empty() && brought("change/11")
         }
+        "alert" => alerts(store).await.0,
+        "tell_alert" => alerts(store).await.1.is_some(),
+        "claim_delivery" => alerts(store).await.1 > Some(DeliveryState::Waiting),
+        "end_delivery" => alerts(store).await.1 == Some(DeliveryState::Delivered),
         "applied" => store.applied_of(&ada()).await.unwrap().is_some(),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
         other => panic!("no way to see {other}"),
     }
+}
+
+/// Returns whether an alert was raised, and how its delivery stands, if it was told.
+async fn alerts(store: &Store) -> (bool, Option<DeliveryState>) {
+    let late = UnixMicros(i64::MAX);
+    let raised = !store.alerts_due(None, late).await.unwrap().is_empty();
+    let deliveries = store.alert_deliveries(None, 9).await.unwrap();
+    let state = deliveries.first().map(|row| row.state);
+    (raised || state.is_some(), state)
 }
 
 /// What must hold in every store at every time.

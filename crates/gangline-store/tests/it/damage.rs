@@ -111,6 +111,7 @@ const TO_9: &str = "ALTER TABLE usage DROP COLUMN source; DROP TABLE budget_rais
     ALTER TABLE reminders DROP COLUMN parent; ALTER TABLE reminders DROP COLUMN fired; \
     ALTER TABLE reminders DROP COLUMN fired_at; DROP TABLE firings; DROP TABLE letters; \
     DROP TABLE tokens; DROP TABLE applied; DROP TABLE changes; \
+    DROP TABLE alerts; DROP TABLE alert_deliveries; \
     DROP TABLE findings; \
     ALTER TABLE usage DROP COLUMN spender; \
     DROP TABLE whispers; ";

@@ -20,6 +20,7 @@ const IO: &[&str] =
 const HTTP: &[&str] = &["axum", "reqwest"];
 const HTTP_AND_SQL: &[&str] = &["axum", "reqwest", "rusqlite"];
 const PRODUCT: &[&str] = &[
+    "gangline-alerts",
     "gangline-agent",
     "gangline-api",
     "gangline-config",
@@ -68,8 +69,14 @@ const TABLE: &[Row] = &[
         must_not_know: &["rusqlite"],
     },
     Row {
+        name: "gangline-alerts",
+        may_use: &["gangline-core", "gangline-os", "gangline-config", "gangline-store"],
+        must_not_know: &["rusqlite", "axum"],
+    },
+    Row {
         name: "gangline-agent",
         may_use: &[
+            "gangline-alerts",
             "gangline-core",
             "gangline-os",
             "gangline-irc",
@@ -96,6 +103,7 @@ const TABLE: &[Row] = &[
     Row {
         name: "gangline-hub",
         may_use: &[
+            "gangline-alerts",
             "gangline-core",
             "gangline-os",
             "gangline-irc",

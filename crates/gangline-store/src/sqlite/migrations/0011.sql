@@ -47,7 +47,45 @@ CREATE TABLE whispers (
 ) STRICT;
 CREATE INDEX whispers_waiting ON whispers (agent, id) WHERE road IS NULL;
 
--- Alerts: what a chat channel and programs outside are told.
+-- Alerts: what a chat channel and programs outside are told. `about` is the number of what a person is
+-- asked to answer. `more` counts the alerts of the same agent and group that came since it was told,
+-- until `until`; `newest` is the last one's text. `due_at` is when it is looked at, NULL = never again.
+CREATE TABLE alerts (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  installation_id TEXT NOT NULL,
+  agent           TEXT NOT NULL,
+  event           TEXT NOT NULL,
+  grouped         TEXT NOT NULL,
+  about           INTEGER,
+  text            TEXT NOT NULL,
+  newest          TEXT,
+  more            INTEGER NOT NULL DEFAULT 0,
+  told            INTEGER NOT NULL DEFAULT 0,
+  raised_at       INTEGER NOT NULL,
+  until           INTEGER NOT NULL,
+  due_at          INTEGER
+) STRICT;
+CREATE INDEX alerts_due ON alerts (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX alerts_grouped ON alerts (agent, grouped, id);
+
+-- One telling of an alert to one target. `next_at` is when it is sent, or when a claim lapses.
+CREATE TABLE alert_deliveries (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  installation_id TEXT NOT NULL,
+  alert           INTEGER NOT NULL,
+  agent           TEXT NOT NULL,
+  target          TEXT NOT NULL,
+  text            TEXT NOT NULL,
+  state           TEXT NOT NULL,
+  attempts        INTEGER NOT NULL DEFAULT 0,
+  next_at         INTEGER,
+  claimed_by      TEXT,
+  trouble         TEXT,
+  made_at         INTEGER NOT NULL,
+  ended_at        INTEGER
+) STRICT;
+CREATE INDEX alert_deliveries_due ON alert_deliveries (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX alert_deliveries_of ON alert_deliveries (alert);
 
 -- Pauses and limits of providers' accounts.
 CREATE TABLE pauses (

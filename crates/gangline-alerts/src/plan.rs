@@ -1,0 +1,159 @@
+//! Where alerts go, as the configuration says it, with the secrets read.
+
+use std::path::{Path, PathBuf};
+
+use gangline_config::{Alerts, TargetKind, WebhookTarget, Webhooks, masked_url};
+use gangline_core::{
+    alert::quiet::QuietHours, hook::WebhookEvent, name::ChannelName, redact::Redactor,
+};
+use gangline_os::{fsio, secret::Secret};
+
+/// The name of the target that is the channel on IRC.
+pub const IRC: &str = "irc";
+/// The name of the target that is `webhooks.url`.
+pub const URL: &str = "url";
+/// The most that a file with a secret holds, in bytes.
+const SECRET_MAX: u64 = 4096;
+
+/// One address that alerts are posted to.
+#[derive(Debug, Clone)]
+pub struct Where {
+    /// Its name.
+    pub name: String,
+    /// The address; a secret.
+    pub url: Secret,
+    /// What it expects.
+    pub kind: TargetKind,
+    /// The body of [`TargetKind::Template`].
+    pub template: Option<String>,
+    /// What its requests are signed with.
+    pub secret: Option<Secret>,
+    /// The events that it gets.
+    pub events: Vec<WebhookEvent>,
+}
+
+impl Where {
+    /// Returns its address as it may be shown: scheme and host.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        masked_url(self.url.expose())
+    }
+}
+
+/// Where alerts go, and how.
+#[derive(Clone, Default)]
+pub struct Plan {
+    /// The channel on IRC.
+    pub channel: Option<ChannelName>,
+    /// Whether each agent posts its own alerts there.
+    pub as_agent: bool,
+    /// The events that go there.
+    pub events: Vec<WebhookEvent>,
+    /// The addresses.
+    pub targets: Vec<Where>,
+    /// How often a request that failed is tried again.
+    pub retries: u32,
+    /// When only errors are posted.
+    pub quiet: Option<QuietHours>,
+    /// Hosts that may be posted to although they are not public, in lower case.
+    pub allow_hosts: Vec<String>,
+    /// Masks addresses and secrets in what receivers answer.
+    pub redactor: Redactor,
+}
+
+/// A file with a secret that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read the secret of the webhook {target} from {}", path.display())]
+pub struct PlanError {
+    /// Whose.
+    pub target: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub source: std::io::Error,
+}
+
+impl Plan {
+    /// Returns where alerts go. `folder` is what the paths in the configuration are relative to.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a secret cannot be read, or its file is empty.
+    pub fn read(hooks: &Webhooks, alerts: &Alerts, folder: &Path) -> Result<Self, PlanError> {
+        let mut all = Vec::new();
+        if let Some(url) = &hooks.url {
+            let kind = hooks.template.as_ref().map(|_| TargetKind::Template);
+            all.push(WebhookTarget {
+                name: URL.to_owned(),
+                url: url.clone(),
+                kind,
+                template: hooks.template.clone(),
+                secret_file: None,
+                events: None,
+            });
+        }
+        all.extend(hooks.targets.iter().cloned());
+        let mut targets = Vec::new();
+        for target in all {
+            let url = target.url.expose();
+            let file = target.secret_file.as_ref().or(hooks.secret_file.as_ref());
+            let secret = match file {
+                Some(file) => Some(secret(&target.name, &folder.join(file))?),
+                None => None,
+            };
+            targets.push(Where {
+                kind: target.kind.unwrap_or_else(|| by_host(url, target.template.is_some())),
+                url: Secret::new(url),
+                name: target.name,
+                template: target.template,
+                secret,
+                events: target.events.unwrap_or_else(|| hooks.events.clone()),
+            });
+        }
+        let known = targets.iter().flat_map(|it| [Some(&it.url), it.secret.as_ref()]).flatten();
+        let redactor = Redactor::new(known.map(|it| it.expose().to_owned()));
+        Ok(Self {
+            channel: hooks.irc_channel.clone(),
+            as_agent: alerts.as_agent,
+            events: hooks.events.clone(),
+            targets,
+            retries: hooks.retries,
+            quiet: hooks.quiet_hours.as_deref().and_then(|text| text.parse().ok()),
+            allow_hosts: hooks.allow_hosts.iter().map(|it| it.to_ascii_lowercase()).collect(),
+            redactor,
+        })
+    }
+
+    /// Returns the address of that name.
+    #[must_use]
+    pub fn target(&self, name: &str) -> Option<&Where> {
+        self.targets.iter().find(|target| target.name == name)
+    }
+}
+
+/// Returns what the host of an address expects.
+fn by_host(url: &str, has_template: bool) -> TargetKind {
+    if has_template {
+        return TargetKind::Template;
+    }
+    let parsed = reqwest::Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
+    let is = |name: &str| host == name || host.ends_with(&format!(".{name}"));
+    if is("discord.com") || is("discordapp.com") {
+        TargetKind::Discord
+    } else if is("hooks.slack.com") {
+        TargetKind::Slack
+    } else if is("ntfy.sh") {
+        TargetKind::Ntfy
+    } else {
+        TargetKind::Generic
+    }
+}
+
+fn secret(target: &str, path: &Path) -> Result<Secret, PlanError> {
+    let failed = |source| PlanError { target: target.to_owned(), path: path.to_owned(), source };
+    let text = fsio::read_text_capped(path, SECRET_MAX).map_err(failed)?;
+    match text.trim() {
+        "" => Err(failed(std::io::Error::other("the file is empty"))),
+        text => Ok(Secret::new(text)),
+    }
+}

@@ -1,0 +1,366 @@
+//! The sender: looks at the store for what is to be told, makes the deliveries, and sends them.
+//!
+//! Each target has one delivery under way at a time, so a slow one holds up nobody else. A delivery is
+//! claimed in the store before it is sent: of two processes, one sends it. Start at [`Sender::run`].
+
+use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
+
+use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
+use gangline_core::{
+    AgentName,
+    alert::{self, AfterFailure, DeliveryState, Failure, Telling, is_held_back, next, text::told},
+    redact::Redacted,
+    time::WallMicros,
+};
+use gangline_os::{
+    CancellationToken,
+    clock::{SharedClock, UnixMicros},
+};
+use gangline_store::{AlertRow, DeliveryEnd, DeliveryRow, NewDelivery, Store, StoreError};
+use jiff::tz::TimeZone;
+use tokio::sync::{Notify, watch};
+use tracing::{info, warn};
+
+use crate::{
+    body::{body, severity},
+    plan::{IRC, Plan, Where},
+    post::{PostError, Request, post},
+};
+
+/// The longest time between two looks: another process may have raised an alert unheard.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The pause before a line for IRC that could not be said is tried again.
+const ROOM_AGAIN: Duration = Duration::from_secs(5);
+/// How often a line for IRC is tried that the server refuses.
+const ROOM_ATTEMPTS: u32 = 5;
+
+/// What became of a line for IRC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Posted {
+    /// The server, or a durable outbox, has it.
+    Taken,
+    /// Not now; the same line may be posted again.
+    Later(String),
+    /// The server refuses it.
+    Refused(String),
+}
+
+/// The future of [`Room::post`].
+pub type Posting = Pin<Box<dyn Future<Output = Posted> + Send>>;
+
+/// Who posts in the alert channel on IRC.
+pub trait Room: Send + Sync {
+    /// Posts a line. The same row again is the same line. It takes less than [`alert::CLAIM`].
+    fn post(&self, row: &DeliveryRow) -> Posting;
+}
+
+/// Whose alerts a sender tells and sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// The hub's: all, but for the lines on IRC that agents post themselves.
+    All,
+    /// A daemon's: its own, while no hub runs; and its own lines on IRC where agents post themselves.
+    Of(AgentName),
+}
+
+/// Why a sender has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SenderEnd {
+    /// It was asked to.
+    Stopped,
+}
+
+/// See the module.
+pub struct Sender {
+    /// The rows.
+    pub store: Store,
+    /// The time.
+    pub clock: SharedClock,
+    /// Where alerts go now; may change.
+    pub plan: watch::Receiver<Arc<Plan>>,
+    /// Whose alerts.
+    pub whose: Whose,
+    /// Names this process in a claim.
+    pub by: String,
+    /// Who posts on IRC; none = lines for IRC wait.
+    pub room: Option<Arc<dyn Room>>,
+    /// Returns whether a hub runs, which then sends.
+    pub hub_runs: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Told when an alert was raised.
+    pub raised: Arc<Notify>,
+}
+
+type Lane = Pin<Box<dyn Future<Output = (String, Result<(), StoreError>)> + Send>>;
+
+impl Sender {
+    /// Sends until `stop`. What is under way then is left to the next sender.
+    ///
+    /// Cancel-safe: no.
+    pub async fn run(self, stop: CancellationToken) -> SenderEnd {
+        let mut lanes: FuturesUnordered<Lane> = FuturesUnordered::new();
+        let mut busy = BTreeSet::new();
+        loop {
+            let mut begun = Vec::new();
+            let wait = match self.look(&mut busy, &mut begun).await {
+                Ok(wait) => wait,
+                Err(error) => {
+                    warn!(%error, "cannot look for alerts");
+                    LOOK_EVERY
+                }
+            };
+            // Also those of a look that failed half-way: they are claimed.
+            lanes.extend(begun);
+            let at = self.clock.monotonic() + wait;
+            tokio::select! {
+                () = stop.cancelled() => return SenderEnd::Stopped,
+                () = self.raised.notified() => {}
+                () = self.clock.sleep_until(at) => {}
+                Some((target, done)) = lanes.next() => {
+                    busy.remove(&target);
+                    if let Err(error) = done {
+                        warn!(%error, target, "cannot record what became of an alert");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells what is to be told and begins to send what is to be sent. Returns how long to wait.
+    async fn look(
+        &self,
+        busy: &mut BTreeSet<String>,
+        lanes: &mut Vec<Lane>,
+    ) -> Result<Duration, StoreError> {
+        let plan = self.plan.borrow().clone();
+        let hub_runs = (self.hub_runs)();
+        let of = match &self.whose {
+            Whose::All => None,
+            Whose::Of(agent) if !hub_runs || plan.as_agent => Some(agent),
+            Whose::Of(_) => return Ok(LOOK_EVERY),
+        };
+        let now = self.clock.now();
+        if self.store.next_alert_due(of).await?.is_none_or(|at| at > now) {
+            return self.patience(of).await;
+        }
+        if self.whose == Whose::All || !hub_runs {
+            for row in self.store.alerts_due(of, now).await? {
+                self.tell(&plan, row, now).await?;
+            }
+        }
+        for row in self.store.deliveries_due(of, now).await? {
+            if self.is_ours(&plan, hub_runs, &row) && busy.insert(row.target.clone()) {
+                lanes.push(self.lane(Arc::clone(&plan), row).await?);
+            }
+        }
+        self.patience(of).await
+    }
+
+    async fn patience(&self, of: Option<&AgentName>) -> Result<Duration, StoreError> {
+        let next = self.store.next_alert_due(of).await?;
+        let now = self.clock.now();
+        // What is due now is under way, or waits for somebody else.
+        let wait = next.filter(|at| *at > now).map_or(LOOK_EVERY, |at| at.since(now));
+        Ok(wait.min(LOOK_EVERY))
+    }
+
+    /// Returns whether this process sends it.
+    fn is_ours(&self, plan: &Plan, hub_runs: bool, row: &DeliveryRow) -> bool {
+        let by_agent = plan.as_agent && row.target == IRC;
+        match &self.whose {
+            Whose::All => !by_agent,
+            Whose::Of(_) => by_agent || !hub_runs,
+        }
+    }
+
+    async fn tell(&self, plan: &Plan, row: AlertRow, now: UnixMicros) -> Result<(), StoreError> {
+        let step = next(&row.standing, WallMicros(now.0));
+        let due = step.due.map(|at| UnixMicros(at.0));
+        let deliveries = step.tell.map_or_else(Vec::new, |how| deliveries(plan, &row, how, now));
+        self.store.tell_alert(row, deliveries, due).await.map(drop)
+    }
+
+    /// Claims a delivery, or gives up a claim that has lapsed, and returns what sends it.
+    async fn lane(&self, plan: Arc<Plan>, row: DeliveryRow) -> Result<Lane, StoreError> {
+        let target = row.target.clone();
+        let done = |end: Result<(), StoreError>| {
+            let target = target.clone();
+            Ok(futures::future::ready((target, end)).boxed())
+        };
+        if let Some(end) = without_sending(&plan, &row, self.clock.now()) {
+            let result = self.store.end_delivery(row, end).await;
+            return done(result.map(drop));
+        }
+        let Some(row) = self.store.claim_delivery(row, &self.by).await? else {
+            return done(Ok(()));
+        };
+        let (store, clock, room) = (self.store.clone(), self.clock.clone(), self.room.clone());
+        Ok(async move {
+            let end = match (row.target.as_str(), plan.target(&row.target)) {
+                (IRC, _) => in_room(room.as_deref(), &row, clock.now()).await,
+                (_, Some(to)) => to_webhook(&store, (&plan, to), &row, &clock).await,
+                (_, None) => Ok(gone()),
+            };
+            let result = match end {
+                Ok(end) => {
+                    log(&row, &end);
+                    store.end_delivery(row, end).await.map(drop)
+                }
+                Err(error) => Err(error),
+            };
+            (target, result)
+        }
+        .boxed())
+    }
+}
+
+/// Returns the deliveries of one telling.
+fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec<NewDelivery> {
+    let text = plan.redactor.redact(&told(row.text.as_str(), how));
+    let wants = |events: &[_]| row.event.known().is_none_or(|event| events.contains(&event));
+    let mut all = Vec::new();
+    if plan.channel.is_some() && wants(&plan.events) {
+        all.push(NewDelivery { target: IRC.to_owned(), text: text.clone(), at: now });
+    }
+    let quiet = plan.quiet.filter(|_| is_held_back(severity(&row.event)));
+    let quiet = quiet.and_then(|hours| hours.end(WallMicros(now.0), &TimeZone::system()));
+    for target in plan.targets.iter().filter(|target| wants(&target.events)) {
+        let at = match (quiet, how) {
+            // The first telling waits already.
+            (Some(_), Telling::Again(_)) => continue,
+            (Some(end), Telling::First | Telling::More(_)) => UnixMicros(end.0),
+            (None, _) => now,
+        };
+        all.push(NewDelivery { target: target.name.clone(), text: text.clone(), at });
+    }
+    all
+}
+
+/// Returns the end of a delivery that is not sent now: its sender died, or nobody needs it any more.
+fn without_sending(plan: &Plan, row: &DeliveryRow, now: UnixMicros) -> Option<DeliveryEnd> {
+    if row.state == DeliveryState::Claimed {
+        let died = Redacted::constant("the process that sent it has ended");
+        // A line on IRC has a name of its own, so it is never there twice.
+        let retries = if row.target == IRC { u32::MAX } else { plan.retries };
+        let state = match row.target.as_str() {
+            IRC => DeliveryState::Waiting,
+            _ => alert::after_death(row.attempts, retries),
+        };
+        return Some(match state {
+            DeliveryState::Waiting => DeliveryEnd::Again { at: now, trouble: died },
+            state => DeliveryEnd::Over(state, Some(died)),
+        });
+    }
+    let held = row.attempts == 0 && now.since(row.made_at) > alert::CLAIM;
+    let closed = row.about.is_some_and(|(_, closed)| closed);
+    (held && closed).then(|| {
+        let why = Redacted::constant("it was settled before this could be sent");
+        DeliveryEnd::Over(DeliveryState::NotNeeded, Some(why))
+    })
+}
+
+async fn in_room(
+    room: Option<&dyn Room>,
+    row: &DeliveryRow,
+    now: UnixMicros,
+) -> Result<DeliveryEnd, StoreError> {
+    let posted = match room {
+        Some(room) => room.post(row).await,
+        None => Posted::Later("nobody is on IRC".to_owned()),
+    };
+    Ok(match posted {
+        Posted::Taken => DeliveryEnd::Over(DeliveryState::Delivered, None),
+        Posted::Refused(why) if row.attempts >= ROOM_ATTEMPTS => {
+            DeliveryEnd::Over(DeliveryState::Failed, Some(plain(&why)))
+        }
+        Posted::Later(why) | Posted::Refused(why) => {
+            DeliveryEnd::Again { at: now.plus(ROOM_AGAIN), trouble: plain(&why) }
+        }
+    })
+}
+
+async fn to_webhook(
+    store: &Store,
+    (plan, to): (&Plan, &Where),
+    row: &DeliveryRow,
+    clock: &SharedClock,
+) -> Result<DeliveryEnd, StoreError> {
+    let Err(PostError { failure, why }) = attempt(plan, to, row, clock).await else {
+        return Ok(DeliveryEnd::Over(DeliveryState::Delivered, None));
+    };
+    let trouble = plan.redactor.redact(&why);
+    let now = clock.now();
+    if let Failure::Slower(Some(asked)) = failure {
+        // The target's other deliveries wait too.
+        let until = now.plus(asked.min(alert::RETRY_AFTER_MOST));
+        store.hold_deliveries(&to.name, until).await?;
+    }
+    Ok(match alert::after_failure(row.attempts, plan.retries, failure) {
+        AfterFailure::Again(wait) => DeliveryEnd::Again { at: now.plus(wait), trouble },
+        AfterFailure::GiveUp => DeliveryEnd::Over(DeliveryState::Failed, Some(trouble)),
+    })
+}
+
+async fn attempt(
+    plan: &Plan,
+    to: &Where,
+    row: &DeliveryRow,
+    clock: &SharedClock,
+) -> Result<(), PostError> {
+    let body = body(to, row);
+    let request = Request {
+        url: &to.url,
+        body: &body,
+        secret: to.secret.as_ref(),
+        event: row.event.as_str(),
+        delivery: row.id,
+        allow_hosts: &plan.allow_hosts,
+    };
+    post(&request, clock).await
+}
+
+/// What a test of one target has shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetTest {
+    /// The target's name.
+    pub target: String,
+    /// Its scheme and host.
+    pub address: String,
+    /// Why it did not take the test.
+    pub trouble: Option<String>,
+}
+
+/// Posts a test to every address, one after the other, and stores nothing.
+pub async fn test_targets(plan: &Plan, row: &DeliveryRow, clock: &SharedClock) -> Vec<TargetTest> {
+    let mut tests = Vec::new();
+    for to in &plan.targets {
+        let trouble = attempt(plan, to, row, clock).await.err();
+        let trouble = trouble.map(|error| plan.redactor.redact(&error.why).into_string());
+        tests.push(TargetTest { target: to.name.clone(), address: to.shown(), trouble });
+    }
+    tests
+}
+
+fn gone() -> DeliveryEnd {
+    let why = Redacted::constant("the target is not configured any more");
+    DeliveryEnd::Over(DeliveryState::Failed, Some(why))
+}
+
+/// IRC's answers hold no secret of ours.
+fn plain(text: &str) -> Redacted {
+    gangline_core::redact::Redactor::new([]).redact(text)
+}
+
+/// R1-41: a failure is logged; nothing else waits for it.
+fn log(row: &DeliveryRow, end: &DeliveryEnd) {
+    let (target, alert, attempts) = (&row.target, row.alert, row.attempts);
+    match end {
+        DeliveryEnd::Over(DeliveryState::Delivered, _) => info!(target, alert, "an alert was sent"),
+        DeliveryEnd::Over(state, why) => {
+            let why = why.as_ref().map_or("", Redacted::as_str);
+            warn!(target, alert, attempts, %state, why, "an alert was not delivered");
+        }
+        DeliveryEnd::Again { trouble, .. } => {
+            info!(target, alert, attempts, why = trouble.as_str(), "an alert is sent again later");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The sender and the store.
+
+use std::{sync::Arc, time::Duration};
+
+use gangline_alerts::{IRC, Plan, Posted, Room, Sender, Whose};
+use gangline_core::{AgentName, alert::DeliveryState, hook::WebhookEvent, redact::Redacted};
+use gangline_os::{
+    CancellationToken,
+    clock::{self, Clock, SharedClock, UnixMicros},
+    task::TaskGroup,
+};
+use gangline_store::{DeliveryRow, NewAlert, NewDelivery, OpenOptions, Store};
+use gangline_testkit::{HookReply, HookServer};
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::support::{SOON, plan, target};
+
+fn ada() -> AgentName {
+    "spark-ada".parse().unwrap()
+}
+
+struct Rig {
+    _folder: tempfile::TempDir,
+    path: std::path::PathBuf,
+    store: Store,
+    tasks: TaskGroup,
+    stop: CancellationToken,
+}
+
+impl Rig {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gangline.db");
+        let store = open(&path).await;
+        let (tasks, stop) = (TaskGroup::new("test"), CancellationToken::new());
+        Self { _folder: folder, path, store, tasks, stop }
+    }
+
+    /// Starts a sender as another process would have it, with its own handle of the store.
+    async fn sender(&mut self, plan: Plan, whose: Whose, hub_runs: bool, room: Arc<dyn Room>) {
+        let sender = Sender {
+            store: open(&self.path).await,
+            clock: clock::system(),
+            plan: watch::channel(Arc::new(plan)).1,
+            whose,
+            by: "test".to_owned(),
+            room: Some(room),
+            hub_runs: Box::new(move || hub_runs),
+            raised: Arc::new(Notify::new()),
+        };
+        let stop = self.stop.clone();
+        self.tasks.spawn("sender", async move {
+            sender.run(stop).await;
+        });
+    }
+
+    async fn raise(&self, event: WebhookEvent, text: &str) {
+        let text = Redacted::from_store(text.to_owned());
+        let new = NewAlert { agent: ada(), event, group: "", about: None, text };
+        self.store.alert(new, Vec::new()).await.unwrap();
+    }
+
+    /// Waits until no delivery is under way, and returns them, the oldest first.
+    async fn settled(&self, count: usize) -> Vec<DeliveryRow> {
+        let settled = async {
+            loop {
+                let mut rows = self.store.alert_deliveries(None, 50).await.unwrap();
+                if rows.len() == count && rows.iter().all(|row| row.ended_at.is_some()) {
+                    rows.reverse();
+                    return rows;
+                }
+                // sleep: another handle of the store cannot be waited for.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(SOON, settled).await.unwrap()
+    }
+}
+
+async fn open(path: &std::path::Path) -> Store {
+    Store::open(OpenOptions { path: path.to_owned(), clock: clock::system() }).await.unwrap()
+}
+
+/// Tells what was posted on IRC.
+struct Lines(mpsc::UnboundedSender<String>);
+
+impl Room for Lines {
+    fn post(&self, row: &DeliveryRow) -> std::pin::Pin<Box<dyn Future<Output = Posted> + Send>> {
+        self.0.send(row.text.as_str().to_owned()).ok();
+        Box::pin(std::future::ready(Posted::Taken))
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "a test reads all of it")]
+fn lines() -> (Arc<dyn Room>, mpsc::UnboundedReceiver<String>) {
+    let (tell, told) = mpsc::unbounded_channel();
+    (Arc::new(Lines(tell)), told)
+}
+
+/// R1-40: each alert goes both ways; R1-41, C17: one that fails is tried once, and holds up nothing.
+#[tokio::test]
+async fn an_alert_goes_to_every_target_once_and_a_failure_stays_alone() {
+    let good = HookServer::start(vec![HookReply::status(200)]);
+    let bad = HookServer::start(vec![HookReply::status(500)]);
+    let slow = HookServer::start(vec![HookReply::Silent]);
+    let targets = vec![
+        target("slow", &slow.url("/")),
+        target("bad", &bad.url("/secret-path")),
+        target("good", &good.url("/")),
+    ];
+    let channel = "#alerts".parse().ok();
+    let (room, mut told) = lines();
+    let mut rig = Rig::new().await;
+    rig.raise(WebhookEvent::AgentError, "[ERROR] spark-ada crashed").await;
+    rig.sender(Plan { channel, ..plan(targets, 0) }, Whose::All, true, room).await;
+    assert_eq!(told.recv().await.unwrap(), "[ERROR] spark-ada crashed");
+    let rows = rig.settled(4).await;
+    assert_eq!(good.next(SOON).unwrap().body, r#"{"content":"[ERROR] spark-ada crashed"}"#);
+    let of = |name: &str| rows.iter().find(|row| row.target == name).unwrap();
+    for (name, state, trouble) in [
+        (IRC, DeliveryState::Delivered, None),
+        ("good", DeliveryState::Delivered, None),
+        ("bad", DeliveryState::Failed, Some("500 Internal Server Error")),
+        ("slow", DeliveryState::Failed, Some("no answer within 10 seconds")),
+    ] {
+        let row = of(name);
+        let found = (row.state, row.trouble.as_ref().map(Redacted::as_str), row.attempts);
+        assert_eq!(found, (state, trouble, 1), "{name}");
+    }
+    assert!(bad.next(SOON).is_some());
+    assert_eq!(bad.next(Duration::from_millis(50)), None, "without retries it is tried once");
+}
+
+#[tokio::test]
+async fn with_retries_a_failed_delivery_is_sent_again() {
+    let bad = HookServer::start(vec![HookReply::status(503), HookReply::status(200)]);
+    let (room, _told) = lines();
+    let mut rig = Rig::new().await;
+    rig.raise(WebhookEvent::AgentError, "x").await;
+    rig.sender(plan(vec![target("url", &bad.url("/"))], 1), Whose::All, true, room).await;
+    let row = rig.settled(1).await.remove(0);
+    assert_eq!((row.state, row.attempts), (DeliveryState::Delivered, 2));
+    let ids: Vec<_> = (0..2)
+        .map(|_| bad.next(SOON).unwrap().header("x-gangline-delivery").unwrap().to_owned())
+        .collect();
+    assert_eq!(ids[0], ids[1], "both attempts have one number");
+}
+
+/// Two senders, as while a hub begins: each delivery is sent once.
+#[tokio::test]
+async fn two_senders_send_nothing_twice() {
+    let server = HookServer::start(vec![HookReply::status(200)]);
+    let mut rig = Rig::new().await;
+    let events = [
+        WebhookEvent::AgentError,
+        WebhookEvent::AgentComplete,
+        WebhookEvent::AgentTimeout,
+        WebhookEvent::AgentStuck,
+    ];
+    for event in events {
+        rig.raise(event, event.as_str()).await;
+    }
+    for whose in [Whose::All, Whose::Of(ada())] {
+        let (room, _told) = lines();
+        rig.sender(plan(vec![target("url", &server.url("/"))], 3), whose, false, room).await;
+    }
+    rig.settled(4).await;
+    let mut bodies: Vec<_> = (0..4).map(|_| server.next(SOON).unwrap().body).collect();
+    bodies.sort();
+    bodies.dedup();
+    assert_eq!(bodies.len(), 4);
+    assert_eq!(server.next(Duration::from_millis(50)), None);
+}
+
+/// The daemon sends its own alerts only while no hub runs; on IRC always, where agents post themselves.
+#[tokio::test]
+async fn a_daemon_leaves_the_sending_to_the_hub() {
+    let server = HookServer::start(vec![HookReply::status(200)]);
+    let channel = "#alerts".parse().ok();
+    let plan = Plan { channel, ..plan(vec![target("url", &server.url("/"))], 0) };
+    let by_agent = Plan { as_agent: true, ..plan.clone() };
+    let ((room, mut hub_told), (own, mut daemon_told)) = (lines(), lines());
+    let mut rig = Rig::new().await;
+    rig.sender(by_agent.clone(), Whose::Of(ada()), true, own).await;
+    rig.raise(WebhookEvent::AgentError, "x").await;
+    rig.sender(by_agent, Whose::All, true, room).await;
+    assert_eq!(daemon_told.recv().await.unwrap(), "x");
+    let rows = rig.settled(2).await;
+    assert!(rows.iter().all(|row| row.state == DeliveryState::Delivered), "{rows:?}");
+    assert!(hub_told.try_recv().is_err(), "the agent posts it itself");
+}
+
+/// A clock that is two minutes behind: what it claims has lapsed for everybody else.
+struct Behind(SharedClock);
+
+impl Clock for Behind {
+    fn now(&self) -> UnixMicros {
+        self.0.now().before(Duration::from_secs(120))
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.0.monotonic()
+    }
+
+    fn sleep_until(&self, deadline: Duration) -> clock::Sleep {
+        self.0.sleep_until(deadline)
+    }
+}
+
+/// Nobody knows whether a delivery has arrived whose sender was killed: it is tried again only if a
+/// retry is left.
+#[tokio::test]
+async fn a_delivery_whose_sender_was_killed_is_sent_again_only_with_retries() {
+    for (retries, state, requests) in
+        [(0, DeliveryState::Unknown, 0), (1, DeliveryState::Delivered, 1)]
+    {
+        let server = HookServer::start(vec![HookReply::status(200)]);
+        let mut rig = Rig::new().await;
+        rig.raise(WebhookEvent::AgentError, "x").await;
+        let behind: SharedClock = Arc::new(Behind(clock::system()));
+        let dead = OpenOptions { path: rig.path.clone(), clock: behind };
+        let dead = Store::open(dead).await.unwrap();
+        let seen = dead.alerts_due(None, UnixMicros(i64::MAX)).await.unwrap().remove(0);
+        let text = Redacted::constant("x");
+        let new = NewDelivery { target: "url".to_owned(), text, at: UnixMicros(1) };
+        dead.tell_alert(seen, vec![new], None).await.unwrap();
+        let waiting = dead.deliveries_due(None, UnixMicros(1)).await.unwrap().remove(0);
+        dead.claim_delivery(waiting, "dead").await.unwrap().unwrap();
+        let (room, _told) = lines();
+        let own = plan(vec![target("url", &server.url("/"))], retries);
+        rig.sender(own, Whose::All, true, room).await;
+        let row = rig.settled(1).await.remove(0);
+        assert_eq!((row.state, row.claimed_by.is_some()), (state, true), "{retries}");
+        let count = std::iter::from_fn(|| server.next(Duration::from_millis(50))).count();
+        assert_eq!(count, requests, "{retries}");
+    }
+}

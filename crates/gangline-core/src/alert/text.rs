@@ -1,0 +1,95 @@
+//! The words of alerts (R1-42). The detail in them comes from the agent: the caller masks the whole.
+
+use super::Telling;
+use crate::{ApprovalNumber, QuestionNumber, name::AgentName};
+
+/// The supervisor has given up: the agent repeats itself (R1-42).
+#[must_use]
+pub fn spiraling(agent: &AgentName, task: &str, retried: &str) -> String {
+    let retried = sentence(retried);
+    format!("[SPIRALING] {agent} stuck on task \"{task}\".{retried} Awaiting guidance.")
+}
+
+/// The agent waits for somebody (R1-42).
+#[must_use]
+pub fn question(agent: &AgentName, question: &str) -> String {
+    format!("[QUESTION] {agent} needs input: \"{question}\"")
+}
+
+/// The backend has ended without having been asked (R1-42).
+#[must_use]
+pub fn crashed(agent: &AgentName, how: &str) -> String {
+    format!("[ERROR] {agent} crashed: {how}")
+}
+
+/// Nothing waits any more (R1-42). `place` is a channel, a nick, or nothing.
+#[must_use]
+pub fn complete(agent: &AgentName, task: &str, place: &str) -> String {
+    let results = match place {
+        "" => String::new(),
+        room if room.starts_with(['#', '&', '+', '!']) => format!(" Results in {room}."),
+        nick => format!(" Answered {nick} in private."),
+    };
+    format!("[COMPLETE] {agent} finished task \"{task}\".{results}")
+}
+
+/// Nobody answered a question in time (R1-39).
+#[must_use]
+pub fn timeout(agent: &AgentName, number: QuestionNumber, question: &str) -> String {
+    format!("[TIMEOUT] {agent} got no answer in time to question {number}: \"{question}\"")
+}
+
+/// A tool waits for a person's permission.
+#[must_use]
+pub fn approval(agent: &AgentName, number: ApprovalNumber, what: &str) -> String {
+    format!(
+        "[APPROVAL] {agent} asks to run {what}. Reply `@{agent} yes {number}` or `@{agent} no {number}`."
+    )
+}
+
+/// A budget is spent, or nearly so.
+#[must_use]
+pub fn budget(agent: &AgentName, what: &str) -> String {
+    format!("[BUDGET] {agent}: {what}")
+}
+
+/// The provider's limit is reached.
+#[must_use]
+pub fn rate_limited(agent: &AgentName, what: &str) -> String {
+    format!("[RATE LIMIT] {agent}: {what}")
+}
+
+/// A watchdog has found something.
+#[must_use]
+pub fn stuck(agent: &AgentName, what: &str) -> String {
+    format!("[STUCK] {agent}: {what}")
+}
+
+/// Returns an alert's text in the form in which it is told. `text` is the newest of its group.
+#[must_use]
+pub fn told(text: &str, telling: Telling) -> String {
+    match telling {
+        Telling::First => text.to_owned(),
+        Telling::More(1) => text.to_owned(),
+        Telling::More(count) => {
+            format!("{text} ({count} alerts like this in the last minutes; this is the newest)")
+        }
+        Telling::Again(minutes) => format!("{text} (still waits, for {})", span(minutes)),
+    }
+}
+
+fn span(minutes: u64) -> String {
+    match (minutes / 60, minutes % 60) {
+        (0, minutes) => format!("{minutes} minutes"),
+        (1, 0) => "1 hour".to_owned(),
+        (hours, 0) => format!("{hours} hours"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    match text.trim().trim_end_matches('.') {
+        "" => String::new(),
+        text => format!(" {text}."),
+    }
+}

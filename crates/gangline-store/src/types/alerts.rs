@@ -1,0 +1,101 @@
+//! Alerts and their deliveries.
+
+use gangline_core::{
+    AgentName,
+    alert::{DeliveryState, Standing},
+    hook::WebhookEvent,
+    redact::Redacted,
+    word::Stored,
+};
+use gangline_os::clock::UnixMicros;
+
+/// An alert to be told (R1-39).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAlert {
+    /// Whom it is about.
+    pub agent: AgentName,
+    /// What has happened.
+    pub event: WebhookEvent,
+    /// Which alerts of the same event are told as one when they come quickly after each other.
+    pub group: &'static str,
+    /// The number of the question, approval or finding that a person is asked for. While it is open,
+    /// the alert is told again; alerts about different numbers are never told as one.
+    pub about: Option<i64>,
+    /// What is told.
+    pub text: Redacted,
+}
+
+/// One alert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlertRow {
+    /// Its number, in a sequence of its own.
+    pub id: i64,
+    /// Whom it is about.
+    pub agent: AgentName,
+    /// What has happened.
+    pub event: Stored<WebhookEvent>,
+    /// The number of what a person is asked for.
+    pub about: Option<i64>,
+    /// The newest text of its group.
+    pub text: Redacted,
+    /// When it was raised, how often it was told, and what has gathered.
+    pub standing: Standing,
+}
+
+/// A telling of an alert to one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// The target's name.
+    pub target: String,
+    /// What is told.
+    pub text: Redacted,
+    /// When.
+    pub at: UnixMicros,
+}
+
+/// One delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryRow {
+    /// Its number, in a sequence of its own.
+    pub id: i64,
+    /// Its alert.
+    pub alert: i64,
+    /// Whom the alert is about.
+    pub agent: AgentName,
+    /// What has happened.
+    pub event: Stored<WebhookEvent>,
+    /// The number of what a person is asked for, and whether that is closed.
+    pub about: Option<(i64, bool)>,
+    /// The target's name.
+    pub target: String,
+    /// What is told.
+    pub text: Redacted,
+    /// Where it stands.
+    pub state: DeliveryState,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it is sent; when a claim lapses.
+    pub next_at: Option<UnixMicros>,
+    /// Who sends it, or tried last.
+    pub claimed_by: Option<String>,
+    /// Why the last attempt failed.
+    pub trouble: Option<Redacted>,
+    /// When it was made.
+    pub made_at: UnixMicros,
+    /// When it ended.
+    pub ended_at: Option<UnixMicros>,
+}
+
+/// What became of an attempt at a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeliveryEnd {
+    /// It is over: delivered, failed, unknown, not needed. With the reason, if there is one.
+    Over(DeliveryState, Option<Redacted>),
+    /// It is tried again.
+    Again {
+        /// When.
+        at: UnixMicros,
+        /// Why the attempt failed.
+        trouble: Redacted,
+    },
+}

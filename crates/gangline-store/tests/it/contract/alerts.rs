@@ -1,0 +1,153 @@
+//! Alerts: raised once for a storm, told by one process, delivered by one process.
+
+use gangline_core::{
+    alert::{DeliveryState, GROUP_WINDOW, Waits},
+    hook::WebhookEvent,
+};
+use gangline_os::clock::UnixMicros;
+use gangline_store::{AlertRow, AskedBy, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery, Store};
+use gangline_store::{Entry, StoreError};
+
+use crate::support::*;
+
+const LATER: UnixMicros = UnixMicros(i64::MAX / 2);
+
+fn alert(event: WebhookEvent, said: &str) -> NewAlert {
+    NewAlert { agent: ada(), event, group: "", about: None, text: text(said) }
+}
+
+fn to(target: &str, said: &str) -> NewDelivery {
+    NewDelivery { target: target.to_owned(), text: text(said), at: UnixMicros(1) }
+}
+
+async fn due(store: &Store) -> Vec<AlertRow> {
+    store.alerts_due(None, LATER).await.unwrap()
+}
+
+async fn sent(store: &Store) -> Vec<DeliveryRow> {
+    store.deliveries_due(None, LATER).await.unwrap()
+}
+
+/// A storm is one alert (R1-39): its first words are told, and then its newest with a count.
+pub(crate) async fn alerts_of_one_group_are_one_row_with_a_count(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let crash = WebhookEvent::AgentError;
+    let first = store.alert(alert(crash, "one"), Vec::new()).await.unwrap();
+    for said in ["two", "three"] {
+        assert_eq!(store.alert(alert(crash, said), Vec::new()).await.unwrap(), first);
+    }
+    // Another group, another event, another agent, another number: each is an alert of its own.
+    let parked = NewAlert { group: "parked", ..alert(crash, "parked") };
+    let of_bob = NewAlert { agent: bob(), ..alert(crash, "bob") };
+    let about = NewAlert { about: Some(9), ..alert(crash, "about") };
+    for other in [parked, of_bob, about, alert(WebhookEvent::AgentComplete, "done")] {
+        assert_ne!(store.alert(other, Vec::new()).await.unwrap(), first);
+    }
+    let rows = due(&store).await;
+    assert_eq!(rows.len(), 5);
+    let row = rows[0].clone();
+    assert_eq!((row.id, row.text.as_str(), row.standing.more), (first, "one", 2));
+    let window = row.standing.until.0 - row.standing.raised_at.0;
+    assert_eq!(window, i64::try_from(GROUP_WINDOW.as_micros()).unwrap());
+    assert!(store.tell_alert(row, vec![to("irc", "one")], Some(LATER)).await.unwrap());
+    let row = due(&store).await.into_iter().find(|row| row.id == first).unwrap();
+    assert_eq!((row.text.as_str(), row.standing.more, row.standing.told), ("three", 2, 1));
+    assert!(store.tell_alert(row, vec![to("irc", "three")], None).await.unwrap());
+    assert!(due(&store).await.iter().all(|row| row.id != first), "nothing has gathered");
+    // The summary begins a window of its own.
+    assert_eq!(store.alert(alert(crash, "four"), Vec::new()).await.unwrap(), first);
+    let row = due(&store).await.into_iter().find(|row| row.id == first).unwrap();
+    assert_eq!((row.text.as_str(), row.standing.more), ("four", 1));
+    assert_eq!(store.alerts_due(Some(&bob()), LATER).await.unwrap().len(), 1);
+    assert!(store.alerts_due(None, UnixMicros(1)).await.unwrap().is_empty());
+}
+
+pub(crate) async fn an_alert_is_told_by_one_process_and_looked_at_again(fixture: &Fixture) {
+    let store = fixture.open().await;
+    store.alert(alert(WebhookEvent::AgentError, "x"), Vec::new()).await.unwrap();
+    let row = due(&store).await.remove(0);
+    let other = fixture.open().await;
+    let both = vec![to("irc", "x"), to("url", "x")];
+    assert!(store.tell_alert(row.clone(), both.clone(), None).await.unwrap());
+    assert!(!other.tell_alert(row.clone(), both, None).await.unwrap(), "somebody was quicker");
+    let names = |rows: Vec<DeliveryRow>| rows.into_iter().map(|it| it.target).collect::<Vec<_>>();
+    assert_eq!(names(sent(&store).await), ["irc", "url"]);
+    assert_eq!(store.next_alert_due(None).await.unwrap(), Some(UnixMicros(1)));
+    assert_eq!(store.next_alert_due(Some(&bob())).await.unwrap(), None);
+    // What came between the look and the telling is told later, and not lost.
+    store.alert(alert(WebhookEvent::AgentTimeout, "x"), Vec::new()).await.unwrap();
+    let row = due(&store).await.remove(0);
+    store.alert(alert(WebhookEvent::AgentTimeout, "y"), Vec::new()).await.unwrap();
+    assert!(store.tell_alert(row.clone(), vec![to("irc", "x")], None).await.unwrap());
+    let again = due(&store).await.remove(0);
+    assert_eq!((again.id, again.text.as_str(), again.standing.more), (row.id, "y", 1));
+}
+
+pub(crate) async fn an_alert_waits_while_what_it_is_about_is_open(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let asked = store.ask(question(&ada(), "q"), |_| AskedBy::default()).await.unwrap();
+    let about = |number: i64| NewAlert {
+        about: Some(number),
+        ..alert(WebhookEvent::AgentQuestion, "merge?")
+    };
+    store.alert(about(asked.number.0), Vec::new()).await.unwrap();
+    store.alert(about(99), Vec::new()).await.unwrap();
+    store.alert(alert(WebhookEvent::AgentError, "x"), Vec::new()).await.unwrap();
+    let waits = async || -> Vec<Waits> {
+        due(&store).await.into_iter().map(|row| row.standing.waits).collect()
+    };
+    assert_eq!(waits().await, [Waits::Open, Waits::Closed, Waits::Nobody]);
+    for row in due(&store).await {
+        assert!(store.tell_alert(row, vec![to("url", "x")], None).await.unwrap());
+    }
+    let closed = async || sent(&store).await.into_iter().map(|it| it.about).collect::<Vec<_>>();
+    let number = asked.number.0;
+    assert_eq!(closed().await, [Some((number, false)), Some((99, true)), None]);
+    store.answer_question(asked.number, answer("yes")).await.unwrap();
+    assert_eq!(closed().await[0], Some((number, true)));
+}
+
+pub(crate) async fn a_delivery_is_sent_by_one_process_and_tried_again(fixture: &Fixture) {
+    let (store, other) = (fixture.open().await, fixture.open().await);
+    store.alert(alert(WebhookEvent::AgentError, "x"), Vec::new()).await.unwrap();
+    let row = due(&store).await.remove(0);
+    store.tell_alert(row, vec![to("url", "x"), to("url", "y")], None).await.unwrap();
+    let waiting = sent(&store).await.remove(0);
+    let claimed = store.claim_delivery(waiting.clone(), "a").await.unwrap().unwrap();
+    assert_eq!((claimed.state, claimed.attempts), (DeliveryState::Claimed, 1));
+    assert_eq!(other.claim_delivery(waiting.clone(), "b").await.unwrap(), None);
+    assert!(claimed.next_at > Some(UnixMicros(1)), "a claim lapses");
+    let again = DeliveryEnd::Again { at: UnixMicros(5), trouble: text("down") };
+    assert!(store.end_delivery(claimed.clone(), again.clone()).await.unwrap());
+    assert!(!other.end_delivery(claimed, again).await.unwrap(), "its claim is over");
+    let waiting = sent(&store).await.remove(0);
+    assert_eq!((waiting.state, waiting.attempts), (DeliveryState::Waiting, 1));
+    assert_eq!(waiting.trouble.as_ref().unwrap().as_str(), "down");
+    // A target that asks for patience gets nothing meanwhile.
+    store.hold_deliveries("url", UnixMicros(70)).await.unwrap();
+    assert_eq!(store.next_alert_due(None).await.unwrap(), Some(UnixMicros(70)));
+    let claimed = store.claim_delivery(waiting, "b").await.unwrap().unwrap();
+    let over = DeliveryEnd::Over(DeliveryState::Failed, Some(text("404")));
+    assert!(store.end_delivery(claimed, over).await.unwrap());
+    let rows = store.alert_deliveries(None, 9).await.unwrap();
+    let found: Vec<_> = rows.iter().map(|it| (it.text.as_str(), it.state)).collect();
+    assert_eq!(found, [("y", DeliveryState::Waiting), ("x", DeliveryState::Failed)]);
+    assert_eq!((rows[1].attempts, rows[1].claimed_by.as_deref()), (2, Some("b")));
+    assert!(rows[1].ended_at.is_some() && rows[1].next_at.is_none());
+    assert_eq!(rows[1].event.as_str(), WebhookEvent::AgentError.as_str());
+}
+
+/// The alert and its record are one commit: neither is there without the other.
+pub(crate) async fn an_older_daemon_raises_no_alert(fixture: &Fixture) {
+    let old = fixture.open().await;
+    old.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    let new = fixture.open().await;
+    new.begin_epoch(&ada(), (2, ""), claude()).await.unwrap();
+    let raised = old.alert(alert(WebhookEvent::AgentError, "x"), Vec::new()).await;
+    assert!(matches!(raised, Err(StoreError::Fenced { .. })), "{raised:?}");
+    let entry = Entry::Alert(Box::new(alert(WebhookEvent::AgentError, "x")), Vec::new());
+    assert!(alone(&old, entry.clone()).await.is_err());
+    assert!(due(&new).await.is_empty());
+    alone(&new, entry).await.unwrap();
+    assert_eq!(due(&new).await.len(), 1);
+}
