@@ -247,7 +247,8 @@ async fn seen(room: &mut Room) -> String {
     }
     while let Ok(incoming) = room.rig.agent_loop.try_recv() {
         if let Incoming::Operator(word) = incoming {
-            lines.push(format!("order {word:?}"));
+            let word = format!("{word:?}");
+            lines.push(format!("order {}", word.split(' ').next().unwrap_or_default()));
         }
     }
     lines.join("\n")
