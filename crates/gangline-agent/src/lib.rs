@@ -11,6 +11,7 @@ pub mod attention;
 mod bus;
 mod calls;
 pub mod card;
+mod carrying;
 mod chat;
 mod checkpoint;
 pub mod container;

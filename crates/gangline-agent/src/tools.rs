@@ -27,10 +27,10 @@ use tokio::sync::{Notify, watch};
 use crate::{
     asking::Asker,
     bus::{Incoming, taken},
+    carrying::Waiting,
     showing::Showing,
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
     whereabouts::Whereabouts,
-    whispers::Waiting,
 };
 
 /// Why a line to an agent is held, for the model.

@@ -1,6 +1,6 @@
 //! The way of whispers from the agent loop to the tasks that answer the agent (C9).
 //!
-//! A task that is about to answer the agent takes what waits ([`Waiting::take`]), and tells when the
+//! A task that is about to answer the agent takes what waits ([`Waiting::take`](crate::carrying::Waiting::take)), and tells when the
 //! answer is written. The loop hears of both, so that no whisper goes two ways; it polls
 //! [`InTransit::next`].
 
@@ -10,9 +10,7 @@ use gangline_core::{
     TurnId,
     whisper::{self, WhisperKind, WhisperRoad, pool::Batch},
 };
-use tokio::sync::{mpsc, oneshot, watch};
-
-use crate::bus::Incoming;
+use tokio::sync::oneshot;
 
 /// The most batches that answers may have taken and not written; beyond it they carry none.
 pub(crate) const IN_TRANSIT_MAX: usize = 16;
@@ -48,36 +46,6 @@ impl Carried {
 pub(crate) struct Taking {
     pub(crate) road: WhisperRoad,
     pub(crate) reply: oneshot::Sender<Carried>,
-}
-
-/// What a task asks that answers the agent.
-#[derive(Debug, Clone)]
-pub(crate) struct Waiting {
-    /// How many wait.
-    pub(crate) count: watch::Receiver<usize>,
-    pub(crate) agent_loop: mpsc::Sender<Incoming>,
-}
-
-impl Waiting {
-    /// Takes what waits, for an answer to the agent itself; `None` if nothing does, or no turn is
-    /// open. Cancel-safe: yes; what was taken waits again.
-    pub(crate) async fn take(&self, road: WhisperRoad) -> Option<Carried> {
-        if *self.count.borrow() == 0 {
-            return None;
-        }
-        let (reply, carried) = oneshot::channel();
-        let taking = Incoming::TakeWhispers(Taking { road, reply });
-        self.agent_loop.send(taking).await.ok()?;
-        carried.await.ok()
-    }
-}
-
-#[cfg(test)]
-impl Waiting {
-    /// Nothing ever waits.
-    pub(crate) fn nothing() -> Self {
-        Self { count: watch::channel(0).1, agent_loop: mpsc::channel(1).0 }
-    }
 }
 
 /// A batch that an answer carries.

@@ -13,7 +13,8 @@ use gangline_core::{
     AgentName, MessageId,
     hook::WebhookEvent,
     name::{ChannelName, Target},
-    question::OnTimeout, whisper::WhisperRoad,
+    question::OnTimeout,
+    whisper::WhisperRoad,
 };
 use gangline_os::{CancellationToken, clock::SharedClock};
 use gangline_runtime::{Capabilities, ToolCall, toolserver::OUTSIDE};
@@ -27,6 +28,7 @@ use crate::{
     asking::Asker,
     bus::Incoming,
     calls::Call,
+    carrying::Waiting,
     chat::{
         Counts,
         inquiries::{Answer, Question},
@@ -38,7 +40,7 @@ use crate::{
     tokens::{Tokens, Who},
     tools::AgentTools,
     whereabouts::Whereabouts,
-    whispers::{Carried, Waiting},
+    whispers::Carried,
 };
 
 /// A verb that is the agent's only.

@@ -15,10 +15,10 @@ use super::*;
 use crate::{
     asking::Asker,
     bus::Incoming,
+    carrying::Waiting,
     showing::Showing,
     speech::TurnContext,
     tools::{About, AgentTools},
-    whispers::Waiting,
 };
 
 const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };

@@ -20,7 +20,7 @@ use crate::{
     failure::Failure,
     output, place,
     place::Installation,
-    store,
+    show, store,
 };
 
 /// Answer what waits for you under a number
@@ -151,7 +151,7 @@ async fn finding(
     let answered = attention::answer(site, number, said).await?;
     if global.json {
         let row = store.one_finding(number).await?.unwrap_or(answered.row);
-        output::json(&super::attention::wire(&row.into_item(Affects::default())))?;
+        output::json(&show::attention::wire(&row.into_item(Affects::default())))?;
     } else {
         let (choice, agent) = (answered.choice, &answered.row.agent);
         output::print(&format!("finding {number} of {agent}: {choice}: {}\n", answered.done))?;

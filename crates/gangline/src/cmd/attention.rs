@@ -6,9 +6,9 @@ use clap::Subcommand;
 use gangline_api::attention::AttentionItem;
 use gangline_core::{
     AgentName, FindingNumber,
-    attention::{Affects, Item},
+    attention::Affects,
 };
-use gangline_os::clock::{self, UnixMicros, rfc3339};
+use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{FindingFilter, Store};
 use serde::Serialize;
 
@@ -71,7 +71,8 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         let rows = store.findings(filter, LISTED).await?;
         let others =
             rows.into_iter().filter(|row| items.iter().all(|item| item.number != row.number.0));
-        let others: Vec<_> = others.map(|row| wire(&row.into_item(Affects::default()))).collect();
+        let others: Vec<_> =
+            others.map(|row| show::attention::wire(&row.into_item(Affects::default()))).collect();
         items.extend(others);
     }
     match global.json {
@@ -88,12 +89,7 @@ async fn items(
 ) -> Result<Vec<AttentionItem>, Failure> {
     let mut items = store.attention(now).await?;
     items.retain(|item| agent.is_none_or(|agent| *agent == item.agent));
-    Ok(items.iter().map(wire).collect())
-}
-
-/// Returns an item as every surface shows it.
-pub(crate) fn wire(item: &Item) -> AttentionItem {
-    AttentionItem::of(item, rfc3339(UnixMicros(item.since.0)))
+    Ok(items.iter().map(show::attention::wire).collect())
 }
 
 async fn seen(global: &Global, number: FindingNumber) -> Result<u8, Failure> {
@@ -101,7 +97,7 @@ async fn seen(global: &Global, number: FindingNumber) -> Result<u8, Failure> {
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let row = store.see_finding(number, &caller::name()).await.map_err(attention::not_found)?;
-    let item = wire(&row.into_item(Affects::default()));
+    let item = show::attention::wire(&row.into_item(Affects::default()));
     match global.json {
         true => output::json(&item)?,
         false => output::print(&format!("finding {number} of {} is seen\n", item.agent))?,

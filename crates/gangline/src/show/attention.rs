@@ -1,8 +1,11 @@
 //! The attention list as people read it.
 
 use gangline_api::attention::AttentionItem;
-use gangline_core::{attention::ItemState, finding::Severity};
-use gangline_os::clock::{UnixMicros, parse_rfc3339};
+use gangline_core::{
+    attention::{Item, ItemState},
+    finding::Severity,
+};
+use gangline_os::clock::{UnixMicros, parse_rfc3339, rfc3339};
 
 use super::{
     table::{Cell, table},
@@ -14,6 +17,11 @@ mod tests;
 
 /// So much of a text is shown, in characters.
 const TEXT_MAX: usize = 160;
+
+/// Returns an item as every surface shows it.
+pub(crate) fn wire(item: &Item) -> AttentionItem {
+    AttentionItem::of(item, rfc3339(UnixMicros(item.since.0)))
+}
 
 fn short(text: &str) -> String {
     cut(&one_line(text), TEXT_MAX)

@@ -22,6 +22,7 @@ use super::*;
 use crate::{
     asking::Asker,
     bus::Incoming,
+    carrying::Waiting,
     chat::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
@@ -33,7 +34,7 @@ use crate::{
     tokens::{Proof, Tokens},
     tools::{About, AgentTools},
     whereabouts::Whereabouts,
-    whispers::{InTransit, Waiting},
+    whispers::InTransit,
 };
 
 mod ends;

@@ -10,13 +10,13 @@ use gangline_store::EpochStart;
 use super::{Shared, whereabouts};
 use crate::{
     asking::Asker,
+    carrying::Waiting,
     environment, prompt,
     root::{closed, read},
     session::resume_from,
     settings::Settings,
     speech::Speaker,
     tools::{About, AgentTools},
-    whispers::Waiting,
 };
 
 /// Returns what says the agent's words.

@@ -30,12 +30,12 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::{
     asking::Asker,
+    carrying::Waiting,
     showing::Showing,
     speech::{Speaker, TurnContext},
     status::Around,
     tools::{About, AgentTools},
     whereabouts::Whereabouts,
-    whispers::Waiting,
 };
 
 pub(crate) const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
