@@ -6,13 +6,13 @@ use gangline_api::{
 };
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState, Origin, Principal, Redacted, Tier, TurnId,
-    agent::AgentPhase, answer::How, approval::ApprovalState, outcome::OutcomeWord, split::Joint,
-    word::Stored,
+    agent::AgentPhase, answer::How, approval::ApprovalState, outcome::OutcomeWord,
+    pause::PauseReason, split::Joint, word::Stored,
 };
 use gangline_os::{clock::UnixMicros, lock::Holder};
 use gangline_store::{
-    AgentRow, ApprovalRow, Event, LineKind, Made, MessageRow, OutboxId, OutboxRow, OutboxState,
-    Trace, TurnRow,
+    AgentRow, ApprovalRow, Event, Holds, LineKind, Made, MessageRow, OutboxId, OutboxRow,
+    OutboxState, PauseRow, Trace, TurnRow,
 };
 
 use super::{Around, Facts, status, trace};
@@ -259,7 +259,9 @@ fn a_status_says_what_the_agent_works_on_and_waits_for() {
 #[test]
 fn a_paused_agent_is_paused_only_while_it_does_nothing() {
     let mut facts = facts();
-    facts.row.as_mut().unwrap().paused = true;
+    let (reason, at) = (PauseReason::Operator, UnixMicros(0));
+    let pause = PauseRow { reason, until: None, holds: Holds::Yes, note: None, at };
+    facts.row.as_mut().unwrap().pauses = vec![pause];
     assert_eq!(status(&facts).activity, Activity::Paused);
     assert_eq!(status(&facts).description, "paused");
     facts.row.as_mut().unwrap().phase = Some(AgentPhase::Working.into());
