@@ -8,8 +8,14 @@ use crate::rig::{ADA, ROOM, Rig, said};
 
 const SCRIPT: &str = r#"
 rules:
+  - when: {user: '^\[SUPERVISOR/CORRECTION\] ask #help$'}
+    reply: [text: "waited, and heard"]
   - when: {user: 'say exactly (\w+)'}
     reply: [text: "$1"]
+  - when: {user: 'wait for (\S+)'}
+    reply: [tool_use: {name: Bash, input: {command: "cat $1; echo waited"}}]
+  - when: {tool: Bash}
+    reply: [text: "it said: ${tool_result}"]
   - reply: [text: "fine"]
 "#;
 
@@ -59,6 +65,26 @@ fn whispers_that_wait_stand_before_the_next_prompt_once() {
     ori.hears(ADA, ROOM, "quince");
     assert_eq!(times(&rig.requests().pop().unwrap(), "ask #help"), 1, "once");
     assert_eq!(said(&mut ori), ["plum", "quince"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// C9: while a tool runs, the native loop takes a whisper into the turn behind the tool's result, once.
+#[test]
+fn a_whisper_in_a_running_turn_comes_behind_the_tools_result() {
+    let rig = Rig::native(SCRIPT, "permissions: bypass");
+    let gate = rig.gate("a");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada wait for gate-a");
+    rig.sees("SELECT count(*) FROM events WHERE kind = 'assistant'", &["1"]);
+    whisper(&rig, "ask #help");
+    // A word over the socket is answered after the notice was taken.
+    daemon.dial().sees("the agent at work", |status| status["activity"] == "working");
+    gate.open();
+    ori.hears(ADA, ROOM, "waited");
+    rig.sees(ROADS, &["ask #help steer"]);
+    assert_eq!(times(&rig.requests().pop().unwrap(), "[SUPERVISOR/CORRECTION] ask #help"), 1);
+    assert_eq!(said(&mut ori).iter().filter(|line| line.contains("#help")).count(), 0);
     assert_eq!(daemon.stop().code, 0);
 }
 

@@ -4,10 +4,7 @@ use std::{collections::BTreeMap, io::IsTerminal as _, time::Duration};
 
 use clap::Subcommand;
 use gangline_api::attention::AttentionItem;
-use gangline_core::{
-    AgentName, FindingNumber,
-    attention::Affects,
-};
+use gangline_core::{AgentName, FindingNumber, attention::Affects};
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{FindingFilter, Store};
 use serde::Serialize;
