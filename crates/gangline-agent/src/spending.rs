@@ -174,7 +174,7 @@ impl Spending {
             self.new_day(&day).await;
         }
         let mut stops = Vec::new();
-        let mut hold = None;
+        let mut holds = false;
         for (scope, configured) in self.deps.budgets.clone() {
             let spent = self.deps.store.spent(scope.clone(), UnixMicros(day.begins)).await?;
             let raised = self.deps.store.raised(scope.clone(), &day.name).await?;
@@ -182,9 +182,7 @@ impl Spending {
             if budget.action == BudgetAction::Stop {
                 stops.push(self.stop(&scope, &budget, &spent));
             }
-            if let Some(why) = self.tell((&scope, &budget), &spent, &day).await? {
-                hold = Some(why);
-            }
+            holds |= self.tell((&scope, &budget), &spent, &day).await?;
         }
         self.deps.limits.send_if_modified(|now| {
             let differs = now.0 != stops;
@@ -193,11 +191,7 @@ impl Spending {
             }
             differs
         });
-        let until = Some(UnixMicros(day.ends));
-        if hold.is_some() {
-            self.held = true;
-            self.send(Incoming::Pause { reason: PauseReason::Budget, until }).await;
-        } else if self.first {
+        if self.first && !holds {
             self.send(Incoming::Unpause(PauseReason::Budget)).await;
         }
         self.fleet(now).await?;
@@ -226,18 +220,18 @@ impl Spending {
         }
     }
 
-    /// Tells what has changed of a budget. Returns whether the agent is to be held for it now, with why:
-    /// once for each change, so that a person who lets it go on is obeyed.
+    /// Tells what has changed of a budget, once for each change. Returns whether the agent is held for it
+    /// now: that comes first, so that whoever reads of it finds it so.
     async fn tell(
         &mut self,
         (scope, budget): (&BudgetScope, &Budget),
         spent: &Spent,
         day: &Day,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<bool, StoreError> {
         let now = (budget.standing(spent), *budget);
         let before = self.told.insert(scope.clone(), now);
         if before == Some(now) {
-            return Ok(None);
+            return Ok(false);
         }
         let was = before.map_or(Standing::Fine, |(standing, _)| standing);
         let cause = texts::budget_stands(scope, budget, spent);
@@ -249,7 +243,12 @@ impl Spending {
             if self.deps.store.hold_fleet(&cause, until).await? {
                 self.find(scope, &cause).await;
             }
-            return Ok(None);
+            return Ok(false);
+        }
+        if stops {
+            self.held = true;
+            let until = Some(UnixMicros(day.ends));
+            self.send(Incoming::Pause { reason: PauseReason::Budget, until }).await;
         }
         match now.0 {
             Standing::Fine => {
@@ -266,7 +265,7 @@ impl Spending {
             self.held = false;
             self.send(Incoming::Unpause(PauseReason::Budget)).await;
         }
-        Ok(stops.then_some(cause))
+        Ok(stops)
     }
 
     /// Returns whether this agent tells of a budget that several have: the first one of the file does.
@@ -284,10 +283,7 @@ impl Spending {
         let new = NewFinding {
             key: key(scope),
             evidence: redact(&texts::budget_raise(scope)),
-            choices: vec![
-                Choice::new(ChoiceWord::Resume, "the agent goes on beyond its budget"),
-                Choice::new(ChoiceWord::Dismiss, "it stays as it is until tomorrow"),
-            ],
+            choices: vec![Choice::new(ChoiceWord::Dismiss, "it stays as it is until tomorrow")],
             affects: redact(&affects),
             ..NewFinding::new(self.deps.me.agent.clone(), FindingKind::Budget, redact(cause))
         };

@@ -13,15 +13,16 @@ use gangline_api::{
 use gangline_core::{
     TurnId,
     budget::UsageSource,
+    finding::FindingKind,
     redact::Redacted,
     time::Now,
     usage::Spender,
-    watch::{Act, Detection, Detectors, Due, Noticed, Step, Verdict, Watch, parse_verdict},
+    watch::{Act, Detection, Detectors, Due, KEYS, Noticed, Step, Verdict, Watch, parse_verdict},
     whisper::{WhisperKind, WhisperSource},
 };
 use gangline_os::CancellationToken;
 use gangline_runtime::Usage;
-use gangline_store::{NewFinding, NewUsage, Store};
+use gangline_store::{FindingFilter, NewFinding, NewUsage, PAGE_MAX, Store};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
@@ -134,6 +135,7 @@ impl Supervisor {
             let text = texts::unusable(&self.state.status.agent, &why);
             self.notice("supervisor_off", text).await;
         }
+        self.forget_earlier().await;
         self.shown(&mut ends.showing).await;
         self.show().await;
         let end = loop {
@@ -163,6 +165,20 @@ impl Supervisor {
             model.evaluator.end().await;
         }
         end
+    }
+
+    /// Resolves what the rules found in an earlier life of the daemon, which may have been killed: what
+    /// still holds is found again.
+    async fn forget_earlier(&self) {
+        let filter = FindingFilter { agent: Some(self.me.agent.clone()), resolved: false };
+        match self.store.findings(filter, PAGE_MAX).await {
+            Ok(open) => {
+                for row in open.into_iter().filter(|row| row.key.starts_with(KEYS)) {
+                    self.tell(Incoming::FindingResolved { key: row.key }).await;
+                }
+            }
+            Err(error) => warn!(%error, "cannot read earlier findings"),
+        }
     }
 
     async fn fed(&mut self, fed: Fed) {
@@ -252,12 +268,15 @@ impl Supervisor {
 
     async fn raised(&mut self, detection: Detection) {
         info!(kind = detection.kind.as_str(), nth = detection.nth, "a rule has found something");
-        let finding = NewFinding {
-            key: detection.key.clone(),
-            evidence: detection.evidence.clone(),
-            ..NewFinding::new(self.me.agent.clone(), detection.kind, detection.text.clone())
-        };
-        self.tell(Incoming::Finding(Box::new(finding))).await;
+        // The watchdog of silent turns has a finding of its own, for people.
+        if detection.kind != FindingKind::SilentTurn {
+            let finding = NewFinding {
+                key: detection.key.clone(),
+                evidence: detection.evidence.clone(),
+                ..NewFinding::new(self.me.agent.clone(), detection.kind, detection.text.clone())
+            };
+            self.tell(Incoming::Finding(Box::new(finding))).await;
+        }
         let act = self.watch.detected(&detection);
         self.act(act, WhisperSource::Rules).await;
     }

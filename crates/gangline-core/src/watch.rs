@@ -22,7 +22,7 @@ mod verdict;
 mod window;
 
 pub use detectors::{
-    CONTEXT_CLEAR_PERCENT, CONTEXT_PERCENT, Detection, Detectors, EPISODES_MOST, Noticed,
+    CONTEXT_CLEAR_PERCENT, CONTEXT_PERCENT, Detection, Detectors, EPISODES_MOST, KEYS, Noticed,
     OPEN_CALLS_MOST, SILENT_AFTER, SILENT_CALL_AFTER, UNREAD_AFTER,
 };
 pub use edit::{EDITS_A_CALL, Edit};

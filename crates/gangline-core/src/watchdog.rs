@@ -83,6 +83,10 @@ pub struct Watchdogs {
     holds: Vec<FindingKind>,
     /// Whether an earlier life may have left findings.
     fresh: bool,
+    /// Whether nothing could be given to the agent at the last look.
+    nothing_waited: bool,
+    /// Since when something can be given to it: the hours of a pause are not counted.
+    waits_since: Option<Now>,
 }
 
 /// The open turn, and what its time is counted from.
@@ -102,7 +106,14 @@ impl Watchdogs {
     /// daemon has left.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits, turn: None, holds: Vec::new(), fresh: true }
+        Self {
+            limits,
+            turn: None,
+            holds: Vec::new(),
+            fresh: true,
+            nothing_waited: false,
+            waits_since: None,
+        }
     }
 
     /// The backend has shown that it works.
@@ -122,7 +133,8 @@ impl Watchdogs {
     /// Looks at the agent. Returns what begins to hold and what holds no more.
     pub fn look(&mut self, now: Now, sight: &Sight) -> Changes {
         self.see(now, sight.turn, sight.asks);
-        let found = self.judged(sight);
+        let waited = self.waited(now, sight.oldest);
+        let found = self.judged(sight, waited);
         let mut changes = Changes::default();
         for kind in KINDS {
             let held = self.holds.contains(&kind);
@@ -157,8 +169,17 @@ impl Watchdogs {
         }
     }
 
+    /// Returns for how long the agent has left something waiting that it could have taken.
+    fn waited(&mut self, now: Now, oldest: Option<Duration>) -> Option<Duration> {
+        let before = std::mem::replace(&mut self.nothing_waited, oldest.is_none());
+        if before && oldest.is_some() {
+            self.waits_since = Some(now);
+        }
+        oldest.map(|it| self.waits_since.map_or(it, |since| it.min(now.since(since))))
+    }
+
     /// Returns what holds.
-    fn judged(&self, sight: &Sight) -> Vec<Found> {
+    fn judged(&self, sight: &Sight, waited: Option<Duration>) -> Vec<Found> {
         let mut found = Vec::new();
         let mut judge = |kind, lasted: Option<Duration>, limit: Option<Duration>| {
             if let Some(after) = lasted.filter(|lasted| limit.is_some_and(|it| *lasted >= it)) {
@@ -169,7 +190,7 @@ impl Watchdogs {
         let working = turn.filter(|_| !sight.asks);
         judge(FindingKind::SilentTurn, working.map(|it| it.silent), self.limits.turn_silent);
         judge(FindingKind::LongTurn, turn.map(|it| it.ran), self.limits.turn);
-        judge(FindingKind::WaitingInbox, sight.oldest, self.limits.inbox);
+        judge(FindingKind::WaitingInbox, waited, self.limits.inbox);
         let asks = turn.filter(|_| sight.asks);
         judge(FindingKind::UnansweredApproval, asks.map(|it| it.asked), self.limits.approval);
         let parked = sight.parked.then_some(Duration::ZERO);

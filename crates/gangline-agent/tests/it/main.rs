@@ -21,6 +21,7 @@ mod pauses;
 mod reminders;
 mod restarts;
 mod rig;
+mod ruled;
 mod silence;
 mod stories;
 mod supervised;

@@ -79,8 +79,25 @@ pub(super) fn translate(draft: &mut Draft<'_>, mut root: Section, shape: Shape) 
     {
         out.entries.push((at, node));
     }
+    sleep(draft, &mut root);
     rest(draft, root, &mut out);
     out
+}
+
+/// One of the two hours alone is not taken: nobody said when the sleep begins or ends.
+fn sleep(draft: &mut Draft<'_>, root: &mut Section) {
+    let hours = ["sleep_start", "sleep_end"];
+    let said_here = |root: &Section, name| root.entries.iter().any(|(key, _)| key.text == name);
+    let [start, end] = hours.map(|name| said_here(root, name));
+    if start == end {
+        return;
+    }
+    for name in hours {
+        if let Some((at, node)) = take(root, name) {
+            let why = "`sleep_start` and `sleep_end` belong together: write both";
+            draft.dropped(at.place, &said(name, &node), why);
+        }
+    }
 }
 
 /// What is left: known and without counterpart, Gangline's own, or unknown.

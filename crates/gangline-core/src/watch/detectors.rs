@@ -27,6 +27,9 @@ pub const OPEN_CALLS_MOST: usize = 64;
 /// The most findings that hold at once; further ones are not told.
 pub const EPISODES_MOST: usize = 32;
 
+/// What the keys of the detectors' findings begin with.
+pub const KEYS: &str = "rule/";
+
 /// What the name of a tool is cut to, in bytes.
 const TOOL_MOST: usize = 64;
 /// What of a call's arguments or an error is shown in a finding, in bytes.

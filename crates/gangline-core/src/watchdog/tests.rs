@@ -91,9 +91,19 @@ fn a_turn_that_waits_for_a_person_is_neither_silent_nor_long() {
 #[test]
 fn a_message_that_waits_too_long_and_an_open_breaker_are_found_until_they_end() {
     let limits = Limits::default();
-    let inbox =
-        [(0, Look(waits(14))), (1, Look(waits(15))), (2, Look(waits(16))), (3, Look(NOTHING))];
-    check(limits, &inbox, "1:+waiting_inbox@15 3:-waiting_inbox");
+    let inbox = [
+        (0, Look(waits(0))),
+        (14, Look(waits(14))),
+        (15, Look(waits(15))),
+        (16, Look(waits(16))),
+        (17, Look(NOTHING)),
+    ];
+    check(limits, &inbox, "15:+waiting_inbox@15 17:-waiting_inbox");
+    // While nothing may be given to it, as in a pause, the agent leaves nothing waiting.
+    let paused = [(120, Look(waits(120))), (134, Look(waits(134))), (135, Look(waits(135)))];
+    check(limits, &paused, "135:+waiting_inbox@15");
+    let restarted = Watchdogs::new(limits).look(at(0), &waits(20));
+    assert_eq!(restarted.found.len(), 1, "an earlier daemon left it waiting");
     let parked = Sight { parked: true, ..NOTHING };
     let breaker = [(1, Look(parked)), (2, Look(parked)), (3, Look(NOTHING))];
     check(limits, &breaker, "1:+breaker_open@0 3:-breaker_open");

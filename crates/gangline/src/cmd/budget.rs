@@ -181,8 +181,9 @@ async fn release(global: &Global) -> Result<(), Failure> {
     let installation = place::existing(&global.place())?;
     let store = store::existing(&installation.paths).await?;
     if !store.release_fleet(OWNER).await? {
-        return Err(Failure::user("the agents are not held together")
-            .hint("`gangline resume NICK` lifts what holds one agent"));
+        return Err(Failure::user("the agents are not held together").hint(
+            "`gangline budget raise NICK AMOUNT` lets one agent go on that its own budget holds",
+        ));
     }
     if let Some(loaded) = installation.configuration() {
         tell(&installation.paths, &loaded);

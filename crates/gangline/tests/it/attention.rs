@@ -64,6 +64,8 @@ fn what_waits_outlives_its_processes_and_is_answered_by_number_from_anywhere() {
         items[0]["number"].as_i64().map(|number| number.to_string())
     };
     let number = eventually("another one", of_bob);
+    // The list is looked at from time to time: what is answered in between is never in it.
+    watching.says(&format!("+ {number} co-bob held_messages"));
     let done = run(&["answer", &number, "release"]).ok();
     assert!(done.starts_with(&format!("finding {number} of co-bob: release: ")), "{done}");
     let late = run(&["answer", &number, "release"]);

@@ -67,6 +67,7 @@ fn what_lies_in_the_home_is_imported_and_left_as_it_is() {
         format!("read     {ada}\n"),
         format!("taken    {ada}:1: thor-ada: claude, in {}", world.path("src/ada").display()),
         format!("dropped  {}:3: poll_interval: 60: channels are not polled", files[0]),
+        format!("dropped  {}:4: sleep_start: `sleep_start` and `sleep_end` belong", files[0]),
         format!("dropped  {}:3: thor-ada: already imported from {ada}:1", files[1]),
         format!("changed  {}:3: thor-bob: archived: `enabled: false`", files[4]),
         "changed  permissions: `ask`: culture lets an agent do everything".to_owned(),

@@ -67,11 +67,10 @@ fn failures_are_told_apart() {
         let hint = "m. log in".to_owned();
         assert_eq!(of_error(info, "m"), TurnResult::NeedsLogin { hint });
     }
-    for info in [
-        json!("usageLimitExceeded"),
-        json!("rateLimitExceeded"),
-        status("responseTooManyFailedAttempts", 429),
-    ] {
+    // A spent quota whose end is not told is waited for; a throttle is tried again soon.
+    let quota = TurnResult::RateLimited { retry_after: Some(30 * 60) };
+    assert_eq!(of_error(json!("usageLimitExceeded"), "m"), quota);
+    for info in [json!("rateLimitExceeded"), status("responseTooManyFailedAttempts", 429)] {
         assert_eq!(of_error(info, "m"), TurnResult::RateLimited { retry_after: None });
     }
 }

@@ -1,0 +1,31 @@
+//! Rules watch Ada, and no model does: what they find, and what is left of it when her daemon is killed.
+
+use std::time::Duration;
+
+use crate::rig::{ROOM, Rig};
+
+const FINDINGS: &str = "SELECT kind || ' ' || state FROM findings ORDER BY number";
+
+/// R1-36, design §4: a call that fails four times in the same way is a finding and a whisper, in the
+/// middle of the turn. A daemon that is killed cannot say that it holds no more; the next one does.
+#[test]
+fn a_spiral_is_found_without_a_model_and_forgotten_by_the_next_daemon() {
+    let script = r#"
+rules:
+  - times: 4
+    reply: [tool_use: {name: Bash, input: {command: "exit 3"}}]
+  - reply: [delay_ms: 600000, text: "too late"]
+"#;
+    let rig = Rig::native(script, "permissions: bypass");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada build it");
+    rig.sees(FINDINGS, &["repeated_error open"]);
+    rig.sees("SELECT kind || ' ' || source FROM whispers", &["CORRECTION rules"]);
+    assert_eq!(rig.query("SELECT count(*) FROM turns WHERE outcome IS NOT NULL"), ["0"]);
+    daemon.kill();
+    rig.clock.forward(Duration::from_secs(60));
+    let daemon = rig.start();
+    rig.sees(FINDINGS, &["repeated_error resolved"]);
+    daemon.kill();
+}
