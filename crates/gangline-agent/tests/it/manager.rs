@@ -60,9 +60,13 @@ const ORDERS: &str = "SELECT agent || ' ' || desired || ' ' || desired_by || ' '
 fn told(rig: &Rig, (peer, agent): (&mut IrcPeer, &str), text: &str, answer: &str) -> String {
     peer.say(ROOM, &format!("@{agent} please {text}"));
     peer.hears(agent, ROOM, answer);
-    let last = rig.requests().pop().unwrap();
-    let messages = last["messages"].as_array().unwrap();
-    messages.last().unwrap().to_string().replace('\\', "")
+    // What was done may wake others, whose models are asked at the same time.
+    let model = format!("standin-{agent}");
+    let result = |request: serde_json::Value| {
+        let last = request["messages"].as_array().unwrap().last().unwrap().to_string();
+        (request["model"] == model.as_str() && last.contains("tool_result")).then_some(last)
+    };
+    rig.requests().into_iter().rev().find_map(result).unwrap().replace('\\', "")
 }
 
 /// R2-17: a manager has the daemon and the turns of every agent. R2-36: its four orders need nobody's

@@ -68,26 +68,6 @@ fn whispers_that_wait_stand_before_the_next_prompt_once() {
     assert_eq!(daemon.stop().code, 0);
 }
 
-/// C9: while a tool runs, the native loop takes a whisper into the turn behind the tool's result, once.
-#[test]
-fn a_whisper_in_a_running_turn_comes_behind_the_tools_result() {
-    let rig = Rig::native(SCRIPT, "permissions: bypass");
-    let gate = rig.gate("a");
-    let daemon = rig.start();
-    let mut ori = rig.member("ori");
-    ori.say(ROOM, "@lab-ada wait for gate-a");
-    rig.sees("SELECT count(*) FROM events WHERE kind = 'assistant'", &["1"]);
-    whisper(&rig, "ask #help");
-    // A word over the socket is answered after the notice was taken.
-    daemon.dial().sees("the agent at work", |status| status["activity"] == "working");
-    gate.open();
-    ori.hears(ADA, ROOM, "waited");
-    rig.sees(ROADS, &["ask #help steer"]);
-    assert_eq!(times(&rig.requests().pop().unwrap(), "[SUPERVISOR/CORRECTION] ask #help"), 1);
-    assert_eq!(said(&mut ori).iter().filter(|line| line.contains("#help")).count(), 0);
-    assert_eq!(daemon.stop().code, 0);
-}
-
 /// C9: a daemon that is killed after a prompt was given, and before it is known to have reached the
 /// model, has its successor give the whisper once more. Nothing is lost.
 #[test]

@@ -67,7 +67,7 @@ impl Store {
     }
 
     /// Returns what waits for a human, over all agents: open questions to people, open approvals and
-    /// changes, and unresolved findings that offer choices; the most pressing first.
+    /// changes, and unresolved findings that offer choices; the most urgent first.
     ///
     /// # Errors
     /// [`StoreError`] if the database cannot be read.

@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Empties the terminal and goes to its first line.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-/// List what waits for a human, the most pressing first
+/// List what waits for a human, the most urgent first
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Record that you have seen a finding; it goes on to wait
+    /// Record that you have seen a finding; it stays in the list
     Seen {
         /// The finding's number
         #[arg(value_parser = answer::number)]

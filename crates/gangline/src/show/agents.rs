@@ -73,7 +73,7 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
         line("tools", &how.shown());
     }
     if let Some(supervisor) = &agent.supervisor {
-        line("watched by", &supervisor_line(supervisor));
+        line("watched", &supervisor_line(supervisor));
     }
     if let Some(session) = &agent.session {
         line("session", &one_line(session));
@@ -86,9 +86,13 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
 
 /// Returns who watches, what came of it, and what it cost.
 fn supervisor_line(supervisor: &SupervisorStatus) -> String {
-    let mut out = one_line(&supervisor.agent);
+    let mut out = format!("by {}", one_line(&supervisor.agent));
     if let Some(why) = &supervisor.off {
-        return format!("rules alone: {out} is off: {}", one_line(why));
+        return format!(
+            "by rules alone: {} is off: {}",
+            one_line(&supervisor.agent),
+            one_line(why)
+        );
     }
     if let Some(model) = &supervisor.model {
         let _ = write!(out, " ({})", one_line(model));
@@ -148,7 +152,9 @@ fn paused(pause: &ShownPause, now: UnixMicros) -> String {
     };
     let (date, minute) = clock::local_minute(until);
     let bare = ShownPause { until: None, ..pause.clone() };
-    format!("{}, until {date} {minute} (in {})", bare.describe(), age(until.since(now)))
+    // Of a pause of two hours that has just begun, two hours are left.
+    let left = until.since(now) + Duration::from_secs(59);
+    format!("{}, until {date} {minute} (in {})", bare.describe(), age(left))
 }
 
 fn turns(agent: &AgentStatus, now: UnixMicros) -> String {

@@ -43,7 +43,7 @@ fn the_help_lists_every_command() {
       channel      Send and read messages as an agent; the agents' skill uses it
       mcp          Serve an agent's tools to any MCP client, on the standard streams
       budget       Show what may be spent today and what was spent; add to a budget for today
-      attention    List what waits for a human, the most pressing first
+      attention    List what waits for a human, the most urgent first
       approvals    List open approvals, or show one in full
       approve      Allow what an approval asks for
       deny         Refuse what an approval asks for; the model reads the reason

@@ -92,6 +92,8 @@ fn splits(kind: Kind) {
     drop(squatter);
     asks(&mut alice, "together again");
     asks(&mut bob, "all of us");
+    // The other server has it a little later.
+    alice.hears(ADA, "#general", "all of us");
     all_confirmed(&stage);
     tells_of_no_trouble(&stage);
     let mine = ["on this side", "together again", "all of us"];
