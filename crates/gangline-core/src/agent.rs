@@ -219,6 +219,17 @@ impl Agent {
         self.overflow
     }
 
+    /// Says whether the open turn has read this message and was not told of it yet.
+    #[must_use]
+    pub fn looks_out_for(&self, message: MessageId) -> bool {
+        match &self.phase {
+            Phase::Turn(turn) => {
+                turn.may_join() && turn.looks_out_for(message) && !turn.holds(message)
+            }
+            Phase::Down | Phase::Starting { .. } | Phase::Idle { .. } | Phase::Parked => false,
+        }
+    }
+
     /// Returns the generation of the runtime that there is.
     fn generation(&self) -> Option<Generation> {
         match &self.phase {
@@ -303,7 +314,12 @@ impl Agent {
             self.queue.drain(..).partition(|queued| ids.contains(&queued.id));
         self.queue = rest;
         // What was read before it was told of here joins when it is.
-        turn.look_out_for(ids.iter().filter(|id| !read.iter().any(|queued| queued.id == **id)));
+        let unknown = |id: &&MessageId| !read.iter().any(|queued| queued.id == **id);
+        turn.look_out_for(ids.iter().filter(unknown));
+        // It has to be told before the turn ends: else it would have a turn of its own too.
+        if ids.iter().filter(unknown).any(|id| !turn.holds(*id)) {
+            out.push(Effect::Rescan);
+        }
         if !read.is_empty() {
             let messages = read.iter().map(|queued| queued.id).collect();
             turn.join_read(read);

@@ -49,9 +49,17 @@ impl AgentLoop {
             Incoming::EndTurn { turn } => self.end_one(turn),
             Incoming::Looked => self.looked(),
             Incoming::Watched(status) => self.watched(*status),
-            Incoming::Read { messages, heard } => {
+            Incoming::Read { messages, rows, heard } => {
                 self.looked();
                 self.think(Input::Read { messages });
+                // What the loop was not told of joins here: the turn may end before it is.
+                for row in rows
+                    .into_iter()
+                    .filter(|row| self.core.looks_out_for(row.id))
+                    .collect::<Vec<_>>()
+                {
+                    self.message(Waiting { row, said: Vec::new() });
+                }
                 log_heard(heard);
             }
             Incoming::Change(change) => {

@@ -50,7 +50,7 @@ impl Requests {
         let ReadPage { lines, messages, remaining, lost } =
             page.await.map_err(|_| Ending.to_string())?;
         if who == Who::Agent && !messages.is_empty() {
-            let read = |heard| Incoming::Read { messages, heard };
+            let read = |heard| Incoming::Read { messages, rows: Vec::new(), heard };
             taken(&self.agent_loop, read).await.map_err(|ending| ending.to_string())?;
         } else if who == Who::Agent {
             // Somebody may watch whether it does; a loop with a full queue needs no such news.

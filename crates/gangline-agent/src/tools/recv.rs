@@ -93,7 +93,8 @@ impl AgentTools {
         waiting.truncate(max);
         let messages: Vec<MessageId> = waiting.iter().map(|row| row.id).collect();
         if !messages.is_empty() {
-            let read = |heard| Incoming::Read { messages, heard };
+            let rows = waiting.clone();
+            let read = |heard| Incoming::Read { messages, rows, heard };
             taken(&self.speaker.agent_loop, read).await.map_err(|ending| ending.to_string())?;
         } else {
             // Somebody may watch whether it does; a loop with a full queue needs no such news.

@@ -53,6 +53,23 @@ fn what_a_turn_is_about_is_known_until_it_ends() {
     assert_eq!(about(&rig), None);
 }
 
+/// C3: a row that is read in the store before the loop is told of it joins at once, since the turn may end
+/// before it is; it is not given once more when it is told of.
+#[test]
+fn a_row_that_the_loop_was_not_told_of_joins_when_it_is_read() {
+    let mut rig = working();
+    let wake = row(2, ("matrix", Tier::Agent), "");
+    let (heard, mut taken) = tokio::sync::oneshot::channel();
+    let read = Incoming::Read { messages: vec![MessageId(2)], rows: vec![wake.clone()], heard };
+    rig.agent_loop.take(read);
+    assert_eq!(taken.try_recv(), Ok(()));
+    let about = |rig: &Rig| rig.context.borrow().clone().map(|it| it.messages);
+    assert_eq!(about(&rig), Some(vec![MessageId(1), MessageId(2)]));
+    rig.agent_loop.message(Waiting { row: wake, said: Vec::new() });
+    assert_eq!(about(&rig).map(|it| it.len()), Some(2));
+    assert_eq!(rig.agent_loop.core.view().waiting, 0);
+}
+
 fn settled(relay: Option<&str>, tell: Option<AskerNotice>) -> Settlement {
     Settlement {
         message: MessageId(7),

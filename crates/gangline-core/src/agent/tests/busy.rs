@@ -9,7 +9,7 @@ fn messages_that_are_read_join_the_turn() {
     story.is(Input::Message(queued(2)), "");
     story.is(Input::Message(queued(3)), "");
     let read = Input::Read { messages: vec![MessageId(2), MessageId(9)] };
-    story.is(read, "join t1.1 m2");
+    story.is(read, "rescan; join t1.1 m2");
     story.text("both done");
     let expect = "end t1.1 completed m1=answered `both done` m2=answered; take t1.2 m3";
     story.finish(1, Finish::Completed, expect);
@@ -98,7 +98,7 @@ fn a_buffered_message_may_be_read_and_is_fed_when_nobody_read_it() {
 #[test]
 fn a_message_that_was_read_before_it_was_queued_joins_when_it_comes() {
     let mut story = Story::working();
-    story.is(Input::Read { messages: vec![MessageId(2)] }, "");
+    story.is(Input::Read { messages: vec![MessageId(2)] }, "rescan");
     story.is(Input::Message(queued(3)), "");
     story.is(Input::Message(queued(2)), "join t1.1 m2");
     story.is(Input::Message(queued(2)), "");
