@@ -5,7 +5,7 @@ use gangline_core::{
     TurnId,
     redact::{Redacted, Redactor},
     time::Now,
-    watch::{Step, StepKind},
+    watch::{Step, StepKind, digest},
 };
 use gangline_runtime::{AssistantMessage, Block, RuntimeEvent, Usage};
 use serde_json::Value;
@@ -13,6 +13,10 @@ use tokio::sync::mpsc;
 
 /// The most steps that wait for the supervisor; further ones are skipped.
 pub(crate) const FEED_QUEUE: usize = 256;
+
+/// The longest result that waits whole, in bytes. Of a longer one both ends wait, so that a full queue
+/// stays small, with a number that tells it from others.
+pub(crate) const RESULT_MOST: usize = 32 * 1024;
 
 /// One step, as the backend told it: it is masked and cut by the reader.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,7 +107,7 @@ impl Feed {
                 self.tell(at, || Seen::Result {
                     id: id.clone(),
                     is_error: *is_error,
-                    content: content.clone(),
+                    content: bounded(content),
                 });
             }
             RuntimeEvent::Ready { .. }
@@ -158,6 +162,18 @@ impl Feed {
             self.tell(at, || Seen::Context { percent });
         }
     }
+}
+
+/// Returns a result, at most [`RESULT_MOST`] bytes of it. What is shown of it is much shorter than its ends
+/// are here: a secret that is cut in its middle is not shown.
+fn bounded(content: &str) -> String {
+    if content.len() <= RESULT_MOST {
+        return content.to_owned();
+    }
+    let head = content.floor_char_boundary(RESULT_MOST / 2 - 50);
+    let tail = content.ceil_char_boundary(content.len() - (RESULT_MOST / 2 - 50));
+    let (head, number, tail) = (&content[..head], digest(content), &content[tail..]);
+    format!("{head}\n[… {} bytes, {number:x} …]\n{tail}", content.len())
 }
 
 /// Adds up what was used.

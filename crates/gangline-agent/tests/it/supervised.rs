@@ -109,6 +109,13 @@ fn an_escalation_pauses_the_evaluation_until_somebody_resumes() {
         &["1"],
     );
     assert_eq!(watched(&rig).len(), 1);
+    // Whoever kills the daemon lets nothing go on.
+    daemon.kill();
+    let daemon = rig.start();
+    daemon.dial().sees("the escalation of the last daemon", |it| {
+        it["paused"] == true && it["supervisor"]["paused"] == true && it["escalated"] != false
+    });
+    assert_eq!(rig.query("SELECT count(*) FROM turns"), ["1"]);
     daemon.owner("resume");
     ori.hears(ADA, ROOM, "fine: ");
     daemon.dial().sees("it to watch again", |it| it["supervisor"]["paused"] == false);

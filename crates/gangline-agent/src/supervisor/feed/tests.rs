@@ -78,3 +78,26 @@ fn the_steps_of_a_message_are_told_in_order() {
     let expected = ["thinking", "text", "call", "failed", "half full", "waits", "waits", "goes on"];
     assert_eq!(seen, expected);
 }
+
+/// A queue of long results stays small, and two of them that differ anywhere are two.
+#[test]
+fn of_a_long_result_both_ends_wait() {
+    let result = |content: &str| {
+        let (mut feed, mut steps) = Feed::new();
+        let (id, content) = ("1".to_owned(), content.to_owned());
+        let turn = TurnId { epoch: Epoch(1), number: 1 };
+        let name = "Bash".to_owned();
+        feed.hear(NOW, &RuntimeEvent::ToolResult { turn, id, name, is_error: false, content });
+        match steps.try_recv().unwrap().seen {
+            Seen::Result { content, .. } => content,
+            other => panic!("{other:?}"),
+        }
+    };
+    let whole = "é".repeat(RESULT_MOST / 2);
+    assert_eq!(result(&whole), whole);
+    let [one, other] = ["a", "b"].map(|it| format!("{whole}{it}{whole}end"));
+    assert!(result(&one).len() <= RESULT_MOST, "{}", result(&one).len());
+    assert!(result(&one).starts_with("éé") && result(&one).ends_with("éend"));
+    assert_ne!(result(&one), result(&other));
+    assert_eq!(result(&one), result(&one));
+}

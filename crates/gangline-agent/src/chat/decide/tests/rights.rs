@@ -3,7 +3,7 @@
 //! program's own tests.
 
 use gangline_config::Role;
-use gangline_core::AgentName;
+use gangline_core::{AgentName, trust::People};
 use gangline_runtime::{ToolCall, ToolHost as _};
 use gangline_store::{NewLetter, NewReminder, QuestionFilter};
 use serde_json::Value;
@@ -137,6 +137,19 @@ async fn every_verb_is_for_those_alone_who_may_use_it() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A reminder is a prompt at a later time: whoever may not prompt sets none, and an owner does.
+#[tokio::test]
+async fn who_may_not_prompt_sets_no_reminder() {
+    let mut room = stage().await;
+    room.rig.chat.deps.policy.prompt = People::Owners;
+    let set = async |room: &Room| room.rig.chat.deps.store.reminders(None, 10).await.unwrap().len();
+    let before = set(&room).await;
+    room.says(("zoe", Tier::Member), "oak-ada", "remind in 20 min look").await;
+    assert_eq!(set(&room).await, before);
+    room.says(("ori", Tier::Owner), "oak-ada", "remind in 20 min look").await;
+    assert_eq!(set(&room).await, before + 1);
 }
 
 /// What decides nothing may be a prompt, and be told.
