@@ -163,6 +163,11 @@ impl AgentTools {
                     | Tool::Part
                     | Tool::Compact
                     | Tool::Clear
+                    | Tool::Pause
+                    | Tool::Resume
+                    | Tool::Abort
+                    | Tool::Whisper
+                    | Tool::Attention
                     | Tool::SetDirectory,
                 )
                 | None,

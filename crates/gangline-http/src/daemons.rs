@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use gangline_api::error::ApiError;
 use gangline_core::AgentName;
 use gangline_mcp::{ToolSpec, rpc::Call};
-use gangline_os::CancellationToken;
+use gangline_os::{CancellationToken, clock::UnixMicros};
 use gangline_store::Store;
 
 /// An order of the owner to an agent's daemon.
@@ -14,6 +14,15 @@ pub enum Order {
     Compact,
     /// Begin a new conversation.
     NewSession,
+    /// Begin no new turn, until then or until `Resume`.
+    Pause {
+        /// When the pause ends by itself.
+        until: Option<UnixMicros>,
+    },
+    /// Continue.
+    Resume,
+    /// End the open turn, and an escalation.
+    Abort,
 }
 
 /// A person's MCP client, by the token that it shows.
@@ -36,11 +45,12 @@ pub trait Daemons: Send + Sync {
     /// When there is none of that name, or several.
     fn agent(&self, word: Option<&str>) -> Result<AgentName, ApiError>;
 
-    /// Gives an order; returns once the daemon has it.
+    /// Gives an order; returns once the daemon has it. Without a daemon, pauses and escalations are
+    /// changed in the store.
     ///
     /// # Errors
-    /// When the daemon does not run, or refuses.
-    async fn order(&self, agent: AgentName, order: Order) -> Result<(), ApiError>;
+    /// When the daemon refuses, or must run for this and does not.
+    async fn order(&self, store: &Store, agent: AgentName, order: Order) -> Result<(), ApiError>;
 
     /// Answers what waits under a number, as the owner. Returns what was done.
     ///

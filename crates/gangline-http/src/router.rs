@@ -31,9 +31,15 @@ pub(crate) const ATTENTION: &str = "/api/v1/attention";
 pub(crate) const ATTENTION_ITEM: &str = "/api/v1/attention/{number}";
 /// Tells an agent something that nobody else sees.
 pub(crate) const WHISPERS: &str = "/api/v1/agents/{nick}/whispers";
-/// S2's own address for the same (R2-11).
+/// Stops an agent from beginning new turns.
+pub(crate) const PAUSE: &str = "/api/v1/agents/{nick}/pause";
+/// Lets an agent continue.
+pub(crate) const RESUME: &str = "/api/v1/agents/{nick}/resume";
+/// Ends an agent's open turn and its escalation.
+pub(crate) const ABORT: &str = "/api/v1/agents/{nick}/abort";
+/// S2's own address of [`COMPACT`] (R2-11).
 pub(crate) const OLD_COMPACT: &str = "/api/compact";
-/// S2's own address for the same (R2-06).
+/// S2's own address of [`NEW_SESSION`] (R2-06).
 pub(crate) const OLD_NEW_SESSION: &str = "/api/new-session";
 /// An agent's tools, for a person's MCP client.
 pub(crate) const MCP: &str = "/mcp/{nick}";
@@ -43,6 +49,9 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route(OPENAPI, get(openapi::document))
         .route(COMPACT, post(orders::compact))
         .route(NEW_SESSION, post(orders::new_session))
+        .route(PAUSE, post(orders::pause))
+        .route(RESUME, post(orders::resume))
+        .route(ABORT, post(orders::abort))
         .route(WAKE, post(wake::wake))
         .route(ATTENTION, get(attention::list))
         .route(ATTENTION_ITEM, post(attention::answer))

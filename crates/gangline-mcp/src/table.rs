@@ -7,6 +7,7 @@ use crate::ToolSpec;
 
 mod inbox;
 mod manager;
+mod person;
 #[cfg(test)]
 mod tests;
 
@@ -65,6 +66,16 @@ pub enum Tool {
     Clear,
     /// Returns a folder's instructions.
     SetDirectory,
+    /// Stops the agent from beginning new turns.
+    Pause,
+    /// Lets it continue.
+    Resume,
+    /// Ends its open turn and its escalation.
+    Abort,
+    /// Tells it something that nobody else sees.
+    Whisper,
+    /// Lists what waits for a human.
+    Attention,
     /// Asks for another agent.
     RequestSpawn,
     /// Stops an agent.
@@ -104,7 +115,7 @@ impl User {
     }
 }
 
-const ALL: [Tool; 25] = [
+const ALL: [Tool; 30] = [
     Tool::Send,
     Tool::NoReply,
     Tool::Recv,
@@ -123,6 +134,11 @@ const ALL: [Tool; 25] = [
     Tool::Compact,
     Tool::Clear,
     Tool::SetDirectory,
+    Tool::Pause,
+    Tool::Resume,
+    Tool::Abort,
+    Tool::Whisper,
+    Tool::Attention,
     Tool::RequestSpawn,
     Tool::Kill,
     Tool::Start,
@@ -167,6 +183,11 @@ impl Tool {
             Self::Compact => "compact",
             Self::Clear => "clear",
             Self::SetDirectory => "set_directory",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Abort => "abort",
+            Self::Whisper => "whisper",
+            Self::Attention => "attention",
             Self::RequestSpawn => "request_spawn",
             Self::Kill => "kill",
             Self::Start => "start",
@@ -199,6 +220,10 @@ impl Tool {
             | Self::Compact
             | Self::Clear
             | Self::SetDirectory => !user.is_in_a_session(),
+            // The owner's words: no agent gives them, not even to itself.
+            Self::Pause | Self::Resume | Self::Abort | Self::Whisper | Self::Attention => {
+                user == User::Person
+            }
             Self::RequestSpawn
             | Self::Kill
             | Self::Start
@@ -253,6 +278,11 @@ impl Tool {
                 "Returns the instructions (CLAUDE.md) of a folder. The agent's own folder stays.",
                 object(&json!({"path": Text("the folder's absolute path").json()}), &["path"]),
             ),
+            Self::Pause => person::pause(),
+            Self::Resume => person::resume(),
+            Self::Abort => person::abort(),
+            Self::Whisper => person::whisper(),
+            Self::Attention => person::attention(),
             Self::RequestSpawn => manager::request_spawn(),
             Self::RequestApplyCommit => manager::request_apply_commit(),
             Self::Kill => manager::kill(),
@@ -277,6 +307,7 @@ impl Tool {
             Self::Kill | Self::Start | Self::Restart | Self::Update => Some(manager::ordered()),
             Self::RequestSpawn | Self::RequestApplyCommit => Some(manager::requested()),
             Self::GetLogs => Some(manager::logs()),
+            Self::Attention => Some(person::waiting()),
             Self::Send
             | Self::NoReply
             | Self::CancelLooseEnd
@@ -288,7 +319,11 @@ impl Tool {
             | Self::Part
             | Self::Compact
             | Self::Clear
-            | Self::SetDirectory => None,
+            | Self::SetDirectory
+            | Self::Pause
+            | Self::Resume
+            | Self::Abort
+            | Self::Whisper => None,
         }
     }
 }

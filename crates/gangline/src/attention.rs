@@ -9,12 +9,11 @@ use gangline_core::{
     question::{self, Standing},
     shown,
 };
-use gangline_os::{change_notice, paths::Paths, task};
-use gangline_store::{FindingError, FindingRow, NewAnswer, Ruling, Store};
-use tokio::sync::oneshot;
+use gangline_os::change_notice;
+use gangline_store::{FindingError, FindingRow, NewAnswer, Ruling};
 
 use crate::{
-    control::{self, Word},
+    control::{self, Taken, Word},
     failure::Failure,
     fleet, owner,
 };
@@ -43,37 +42,23 @@ pub(crate) async fn answer(
     Ok(Answered { row, choice, done })
 }
 
-/// Tells an agent's daemon; what concerns only a daemon that runs is done when none does.
+/// Tells an agent; returns what came of it.
 async fn tell(site: Site<'_>, agent: &AgentName, word: Word) -> Result<String, Failure> {
-    if fleet::holder(site.paths, agent)?.is_none() {
-        return down(site.store, site.paths, agent, word).await;
-    }
-    let (paths, name) = (site.paths.clone(), agent.clone());
-    let (done, given) = oneshot::channel();
-    task::thread("answer", move || {
-        // Whoever asked may be gone.
-        let _ = done.send(control::order(&paths, &name, word));
+    let taken = control::tell_aside((site.store, site.paths), agent, word).await?;
+    Ok(match (word, taken) {
+        (Word::Resume, Ok(Taken::ByDaemon)) => format!("{agent} goes on"),
+        (Word::Resume, taken) => {
+            taken?;
+            format!("{agent} goes on once its daemon runs")
+        }
+        (_, Ok(Taken::ByDaemon)) => format!("{agent} ends its turn"),
+        (_, Ok(_)) => format!("{agent} goes on once its daemon runs: no turn is open"),
+        // It has ended meanwhile.
+        (_, Err(_)) if fleet::holder(site.paths, agent)?.is_none() => {
+            format!("the daemon of {agent} is not running, so no turn is open")
+        }
+        (_, Err(refused)) => return Err(refused),
     })
-    .map_err(Failure::environment)?;
-    given.await.map_err(Failure::environment)???;
-    Ok(match word {
-        Word::Resume => format!("{agent} goes on"),
-        _ => format!("{agent} ends its turn"),
-    })
-}
-
-async fn down(
-    store: &Store,
-    paths: &Paths,
-    agent: &AgentName,
-    word: Word,
-) -> Result<String, Failure> {
-    if word == Word::Resume {
-        store.resume(agent).await?;
-        change_notice::notify(&paths.change_notice(agent.folded()));
-        return Ok(format!("{agent} goes on once its daemon runs"));
-    }
-    Ok(format!("the daemon of {agent} is not running, so no turn is open"))
 }
 
 /// Returns the failure with what to do.

@@ -13,8 +13,10 @@ use gangline_os::{
     clock::{UnixMicros, rfc3339},
     fsio,
     paths::Paths,
+    task,
 };
-use gangline_store::NewPause;
+use gangline_store::{AgentRow, NewPause, Store};
+use tokio::sync::oneshot;
 
 use crate::{
     channel::{
@@ -22,7 +24,7 @@ use crate::{
         reach::{LegacyTmp, Reach},
     },
     failure::Failure,
-    fleet::{Fleet, Member},
+    fleet::{self, Fleet, Member},
     output, show,
 };
 
@@ -65,6 +67,11 @@ impl Word {
         }
     }
 
+    /// Returns the failure of a word to a daemon that does not run.
+    fn nobody(self, name: &AgentName) -> Failure {
+        Failure::user(format!("the daemon of {name} is not running: there is {}", self.missing()))
+    }
+
     /// What it would be said to.
     fn missing(self) -> &'static str {
         match self {
@@ -101,12 +108,7 @@ pub(crate) enum Taken {
 pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<Taken, Failure> {
     let name = &member.name;
     if !member.runs() {
-        if !word.is_kept() {
-            let text = format!("the daemon of {name} is not running: there is {}", word.missing());
-            return Err(Failure::user(text));
-        }
-        keep(fleet, name, word).await?;
-        return Ok(Taken::ByRow);
+        return keep((&fleet.store, &fleet.paths), name, word).await;
     }
     match by_socket(&fleet.paths, name, word)? {
         Ok(response) => answered(name, response).map(|()| Taken::ByDaemon),
@@ -115,15 +117,36 @@ pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<T
                 .because(io::Error::other(why)))
         }
         Err(why) => {
-            keep(fleet, name, word).await?;
+            keep((&fleet.store, &fleet.paths), name, word).await?;
             Ok(Taken::Unheard(why))
         }
     }
 }
 
+/// As [`tell`], without blocking the caller's thread; the inner error is a refusal.
+pub(crate) async fn tell_aside(
+    (store, paths): (&Store, &Paths),
+    name: &AgentName,
+    word: Word,
+) -> Result<Result<Taken, Failure>, Failure> {
+    let needs_daemon = matches!(word, Word::Compact | Word::Clear);
+    if !needs_daemon && fleet::holder(paths, name)?.is_none() {
+        return Ok(keep((store, paths), name, word).await);
+    }
+    let (paths, name) = (paths.clone(), name.clone());
+    let (done, given) = oneshot::channel();
+    task::thread("order", move || {
+        // Whoever asked may be gone.
+        let _ = done.send(order(&paths, &name, word));
+    })
+    .map_err(Failure::environment)?;
+    let refused = given.await.map_err(Failure::environment)??;
+    Ok(refused.map(|()| Taken::ByDaemon))
+}
+
 /// Tells one agent's daemon, which must run; the inner error is the daemon's refusal. Blocks its
 /// thread.
-pub(crate) fn order(
+fn order(
     paths: &Paths,
     name: &AgentName,
     word: Word,
@@ -137,17 +160,30 @@ pub(crate) fn order(
     }
 }
 
-async fn keep(fleet: &Fleet, name: &AgentName, word: Word) -> Result<(), Failure> {
+/// Does what can be done in the database, for a daemon that is not there: what is kept for its start,
+/// and the end of an escalation.
+async fn keep(
+    (store, paths): (&Store, &Paths),
+    name: &AgentName,
+    word: Word,
+) -> Result<Taken, Failure> {
     match word {
         Word::Pause { until } => {
             let pause = NewPause::new(name.clone(), PauseReason::Operator, until);
-            fleet.store.begin_pause(pause).await?;
+            store.begin_pause(pause).await?;
         }
-        Word::Resume => fleet.store.resume(name).await?,
-        Word::Interrupt | Word::Compact | Word::Clear => {}
+        Word::Resume => store.resume(name).await?,
+        Word::Interrupt => {
+            let row = store.agent(name).await?;
+            if row.as_ref().and_then(AgentRow::escalated).is_none() {
+                return Err(word.nobody(name));
+            }
+            store.end_pause(name, PauseReason::Escalation, None).await?;
+        }
+        Word::Compact | Word::Clear => return Err(word.nobody(name)),
     }
-    change_notice::notify(&fleet.paths.change_notice(name.folded()));
-    Ok(())
+    change_notice::notify(&paths.change_notice(name.folded()));
+    Ok(Taken::ByRow)
 }
 
 /// Asks over the daemon's socket; the inner error is that nobody could be asked.

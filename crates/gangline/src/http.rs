@@ -16,11 +16,10 @@ use gangline_mcp::{
 use gangline_os::{
     CancellationToken,
     paths::{Overrides, Paths},
-    task,
 };
 use gangline_runtime::{ToolCall, ToolHost as _, toolserver::OUTSIDE};
 use gangline_store::Store;
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::Mutex;
 
 use crate::{
     attention,
@@ -112,20 +111,16 @@ impl Daemons for HubDaemons {
         found.map_err(|failure| told(ErrorCode::NotFound, &failure))
     }
 
-    async fn order(&self, agent: AgentName, order: Order) -> Result<(), ApiError> {
+    async fn order(&self, store: &Store, agent: AgentName, order: Order) -> Result<(), ApiError> {
         let word = match order {
             Order::Compact => Word::Compact,
             Order::NewSession => Word::Clear,
+            Order::Pause { until } => Word::Pause { until },
+            Order::Resume => Word::Resume,
+            Order::Abort => Word::Interrupt,
         };
-        let (paths, (done, given)) = (self.paths.clone(), oneshot::channel());
-        let begun = task::thread("order", move || {
-            // Whoever asked may be gone.
-            let _ = done.send(control::order(&paths, &agent, word));
-        });
-        let broken = || ApiError::new(ErrorCode::Internal, "the order broke off");
-        begun.map_err(|_| broken())?;
-        match given.await.map_err(|_| broken())? {
-            Ok(Ok(())) => Ok(()),
+        match control::tell_aside((store, &self.paths), &agent, word).await {
+            Ok(Ok(_)) => Ok(()),
             Ok(Err(refused)) => Err(told(ErrorCode::Conflict, &refused)),
             Err(failure) => Err(told(ErrorCode::Unavailable, &failure)),
         }

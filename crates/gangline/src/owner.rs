@@ -9,20 +9,65 @@ use gangline_core::{
     AgentName, MessageState, Origin, Principal, Redacted, Redactor, Tier,
     question::{self, Choose},
     reminder::{Due, OPEN_MAX},
+    whisper::{self, TEXT_MAX, WAITING_MAX, WhisperKind, WhisperSource},
 };
 use gangline_hub::credentials::OWNER;
 use gangline_os::{
     clock::{self, UnixMicros},
     paths::Paths,
 };
-use gangline_store::{LetterRow, NewMessage, NewReminder};
+use gangline_store::{LetterRow, NewMessage, NewReminder, NewWhisper, StoreError};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-use crate::configuration::Loaded;
+use crate::{configuration::Loaded, failure::Failure};
 
 /// Returns the owner as a principal.
 pub(crate) fn principal() -> Principal {
     Principal { account: OWNER.to_owned(), tier: Tier::Owner }
+}
+
+/// Returns a whisper of the owner, who is known as `by`.
+///
+/// # Errors
+/// When it says nothing, or would be cut.
+pub(crate) fn whisper(
+    agent: &AgentName,
+    (kind, said): (WhisperKind, &str),
+    by: &str,
+) -> Result<NewWhisper, Failure> {
+    check_whisper(said)?;
+    Ok(NewWhisper {
+        agent: agent.clone(),
+        kind,
+        source: WhisperSource::Operator,
+        text: whisper::text(&Redactor::new([]), said),
+        by: Some(by.to_owned()),
+        finding: None,
+        turn: None,
+    })
+}
+
+/// Refuses a whisper that would be cut, or says nothing.
+pub(crate) fn check_whisper(said: &str) -> Result<(), Failure> {
+    match said.trim().len() {
+        0 => Err(Failure::user("not whispered: the text is empty")),
+        length if length > TEXT_MAX => {
+            Err(Failure::user(format!("not whispered: the text is longer than {TEXT_MAX} bytes"))
+                .hint("put it into a file, and let the text name that"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns why a whisper is not stored.
+pub(crate) fn whisper_refused(agent: &AgentName, error: StoreError) -> Failure {
+    match error {
+        StoreError::Invalid(_) => Failure::user(format!(
+            "not whispered: {WAITING_MAX} whispers wait for {agent} already"
+        ))
+        .hint("they are delivered with its next prompt: `gangline prompt` sends one"),
+        error => error.into(),
+    }
 }
 
 /// Returns the message by which an agent hears of the answer to its letter, and who gave it.

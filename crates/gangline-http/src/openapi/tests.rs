@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::DOCUMENT;
 use crate::router::{
-    ATTENTION, ATTENTION_ITEM, COMPACT, MCP, NEW_SESSION, OLD_COMPACT, OLD_NEW_SESSION, OPENAPI,
-    WAKE, WHISPERS,
+    ABORT, ATTENTION, ATTENTION_ITEM, COMPACT, MCP, NEW_SESSION, OLD_COMPACT, OLD_NEW_SESSION, OPENAPI,
+    PAUSE, RESUME, WAKE, WHISPERS,
 };
 
 #[test]
@@ -14,6 +14,7 @@ fn the_document_names_every_route_and_no_other() {
     let paths = document["paths"].as_object().unwrap();
     let named: BTreeSet<&str> = paths.keys().map(String::as_str).collect();
     let routes = [
+        ABORT,
         ATTENTION,
         ATTENTION_ITEM,
         COMPACT,
@@ -22,6 +23,8 @@ fn the_document_names_every_route_and_no_other() {
         OLD_COMPACT,
         OLD_NEW_SESSION,
         OPENAPI,
+        PAUSE,
+        RESUME,
         WAKE,
         WHISPERS,
     ];

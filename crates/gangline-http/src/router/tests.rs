@@ -47,7 +47,7 @@ impl Daemons for Two {
         }
     }
 
-    async fn order(&self, agent: AgentName, order: Order) -> Result<(), ApiError> {
+    async fn order(&self, _: &Store, agent: AgentName, order: Order) -> Result<(), ApiError> {
         self.orders.lock().unwrap().push((agent.to_string(), order));
         Ok(())
     }
@@ -226,6 +226,49 @@ async fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
             assert_eq!(opens(token, path).await, 401, "{token} {path}");
         }
     }
+}
+
+/// R1-35, C10: the owner pauses, resumes and aborts; a pause has an end or none, and nobody else does.
+#[tokio::test]
+async fn the_owner_pauses_resumes_and_aborts() {
+    let scene = Scene::open().await;
+    scene.token(TokenScope::Wake, "oak-ada", "waker").await;
+    let post = |word: &'static str, token: &'static str, body: &'static str| {
+        let scene = &scene;
+        async move {
+            let path = format!("/api/v1/agents/oak-ada/{word}");
+            scene.post(&path, token, (&[], body.to_owned())).await.0
+        }
+    };
+    for word in ["pause", "resume", "abort"] {
+        assert_eq!(post(word, "waker", "").await, 403, "{word}");
+    }
+    for bad in [
+        r#"{"for": "2h", "until": "9:00"}"#,
+        r#"{"for": "ever"}"#,
+        r#"{"until": "2020-01-01 09:00"}"#,
+        r#"{"till": "9:00"}"#,
+        r#"{"for": 2}"#,
+        "2h",
+    ] {
+        assert_eq!(post("pause", OWNER, bad).await, 400, "{bad}");
+    }
+    assert!(scene.daemons.orders.lock().unwrap().is_empty());
+    let before = scene.shared.clock.now();
+    for (word, body) in
+        [("pause", ""), ("pause", r#"{"for": "2h"}"#), ("resume", ""), ("abort", "")]
+    {
+        assert_eq!(post(word, OWNER, body).await, 200, "{word} {body}");
+    }
+    let orders = scene.daemons.orders.lock().unwrap();
+    let orders: Vec<Order> = orders.iter().map(|(_, order)| *order).collect();
+    let [Order::Pause { until: None }, Order::Pause { until: Some(until) }, rest @ ..] = &orders[..]
+    else {
+        panic!("{orders:?}")
+    };
+    assert_eq!(rest, [Order::Resume, Order::Abort]);
+    let minutes = (until.0 - before.0) / 60_000_000;
+    assert!((119..=121).contains(&minutes), "{minutes}");
 }
 
 /// A request with two tokens, or from elsewhere, is not served, whatever it shows.

@@ -45,7 +45,9 @@ fn each_user_is_offered_the_tools_that_are_for_it() {
         "set_directory",
     ];
     assert_eq!(names(User::Agent), outside);
-    assert_eq!(names(User::Person), names(User::Agent));
+    // R1-35: the owner's words are no agent's.
+    let words = ["pause", "resume", "abort", "whisper", "attention"];
+    assert_eq!(names(User::Person), [&outside[..], &words[..]].concat());
     let takes =
         |user, argument: &str| offered(user)[0].input_schema["properties"].get(argument).is_some();
     assert!(takes(User::Session, "in_reply_to") && takes(User::Agent, "in_reply_to"));

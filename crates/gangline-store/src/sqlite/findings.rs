@@ -111,6 +111,14 @@ pub(crate) fn resolve(
     Ok(Some(row.number))
 }
 
+/// Resolves the unresolved finding of a key, whoever writes: for a write that was let through already.
+pub(super) fn over(w: &mut Writer, agent: &AgentName, key: &str) -> Result<(), Fault> {
+    match unresolved(&w.connection, agent, key)? {
+        Some(row) => close(w, row.number, (None, None)),
+        None => Ok(()),
+    }
+}
+
 /// The key of the finding about a message that was given up.
 fn dead_letter_key(message: MessageId) -> String {
     format!("{}/{message}", FindingKind::DeadLetter)

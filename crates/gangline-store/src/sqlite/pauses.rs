@@ -3,11 +3,24 @@
 
 use std::collections::HashMap;
 
-use gangline_core::{AgentName, pause::PauseReason, redact::Redacted};
+use gangline_core::{AgentName, finding::FindingKind, pause::PauseReason, redact::Redacted};
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, fault::Fault, rows, sql};
+use super::{Writer, fault::Fault, findings, rows, sql};
 use crate::types::{AgentRow, Holds, NewPause, PauseRow};
+
+/// Returns the key of the finding that is over when the pause is.
+fn finding(reason: PauseReason) -> Option<&'static str> {
+    match reason {
+        PauseReason::Escalation => Some(FindingKind::Escalation.as_str()),
+        PauseReason::RateLimit => Some(FindingKind::RateLimit.as_str()),
+        PauseReason::Operator
+        | PauseReason::Question
+        | PauseReason::Schedule
+        | PauseReason::Budget
+        | PauseReason::Fleet => None,
+    }
+}
 
 /// Returns whether the agent's own row says so too.
 fn is_said(reason: PauseReason) -> bool {
@@ -42,7 +55,8 @@ pub(crate) fn begin(w: &mut Writer, pause: &NewPause) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Ends a pause; with `until`, only one that ends then: it may have got another end meanwhile.
+/// Ends a pause, and with it the finding of an escalation or of a limit. With `until`, only a pause that
+/// ends then: it may have got another end meanwhile.
 pub(crate) fn end(
     w: &mut Writer,
     agent: &AgentName,
@@ -50,6 +64,9 @@ pub(crate) fn end(
 ) -> Result<(), Fault> {
     let sql = "DELETE FROM pauses WHERE agent = ?1 AND reason = ?2 AND (?3 IS NULL OR until = ?3)";
     let ended = sql::run(&w.connection, sql, params![agent.folded(), reason.as_str(), until])?;
+    if let Some(key) = finding(reason).filter(|_| ended > 0 || until.is_none()) {
+        findings::over(w, agent, key)?;
+    }
     if !is_said(reason) || (ended == 0 && until.is_some()) {
         return Ok(());
     }

@@ -1,4 +1,5 @@
-//! `gangline interrupt`: ends the turn that an agent is in, or all that follows from one message.
+//! `gangline interrupt`, also called `abort`: ends the turn that an agent is in, with its escalation, or
+//! all that follows from one message.
 
 use gangline_core::MessageId;
 use gangline_os::change_notice;
@@ -17,8 +18,9 @@ use crate::{
     who::Who,
 };
 
-/// End an agent's open turn, or all turns that follow from one message
+/// End an agent's open turn and its escalation, or all turns that follow from one message
 #[derive(Debug, clap::Args)]
+#[command(visible_alias = "abort")]
 pub(crate) struct Args {
     /// The agent's nick
     #[arg(value_name = "NICK", required_unless_present = "cause", conflicts_with = "cause")]

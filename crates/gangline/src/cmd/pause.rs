@@ -85,6 +85,7 @@ fn outcome(member: &Member, word: Word, taken: &Taken) -> String {
             format!("is paused until {date} {minute}: new messages wait")
         }
         Word::Resume => "resumed".to_owned(),
+        Word::Interrupt if *taken != Taken::ByDaemon => "is not escalated any more".to_owned(),
         Word::Interrupt => "ends its turn".to_owned(),
         Word::Compact => "shortens its context once no turn is open".to_owned(),
         Word::Clear => "begins a new session once no turn is open".to_owned(),

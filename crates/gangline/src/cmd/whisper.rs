@@ -1,12 +1,8 @@
 //! `gangline whisper`: a person tells an agent something that nobody else sees (C9).
 
 use clap::ValueEnum;
-use gangline_core::{
-    Redactor,
-    whisper::{self, TEXT_MAX, WAITING_MAX, WhisperKind, WhisperSource},
-};
+use gangline_core::whisper::WhisperKind;
 use gangline_os::change_notice;
-use gangline_store::{NewWhisper, StoreError};
 use serde_json::json;
 
 use super::prompt;
@@ -14,7 +10,7 @@ use crate::{
     caller::{self, Caller},
     cli::Global,
     failure::Failure,
-    names, output, place, store,
+    names, output, owner, place, store,
     who::Who,
 };
 
@@ -57,30 +53,15 @@ impl From<Kind> for WhisperKind {
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     caller::refuse("whisper in the owner's name")?;
     let (said, kind) = (args.text.join(" "), WhisperKind::from(args.kind));
-    check(&said)?;
+    owner::check_whisper(&said)?;
     let installation = place::existing(&global.place())?;
     let agent = names::agent(&installation, &args.agent)?;
     let paths = installation.paths;
     let store = store::for_message(&paths, &agent).await?;
     store::known(&store, &paths, &agent).await?;
-    let new = NewWhisper {
-        agent: agent.clone(),
-        kind,
-        source: WhisperSource::Operator,
-        text: whisper::text(&Redactor::new([]), &said),
-        by: Some(Caller::here().known_as().to_owned()),
-        finding: None,
-        turn: None,
-    };
-    let id = match store.whisper(new).await {
-        Err(StoreError::Invalid(_)) => {
-            return Err(Failure::user(format!(
-                "not whispered: {WAITING_MAX} whispers wait for {agent} already"
-            ))
-            .hint("they are delivered with its next prompt: `gangline prompt` sends one"));
-        }
-        stored => stored?,
-    };
+    let new = owner::whisper(&agent, (kind, &said), Caller::here().known_as())?;
+    let stored = store.whisper(new).await;
+    let id = stored.map_err(|error| owner::whisper_refused(&agent, error))?;
     change_notice::notify(&paths.change_notice(agent.folded()));
     prompt::warn_if_down(&paths, &agent, "the whisper");
     match global.json {
@@ -88,16 +69,4 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         false => output::print(&format!("whisper {id} for {agent} is stored\n"))?,
     }
     Ok(0)
-}
-
-/// Refuses what would be cut, or says nothing.
-fn check(said: &str) -> Result<(), Failure> {
-    match said.trim().len() {
-        0 => Err(Failure::user("not whispered: the text is empty")),
-        length if length > TEXT_MAX => {
-            Err(Failure::user(format!("not whispered: the text is longer than {TEXT_MAX} bytes"))
-                .hint("put it into a file, and let the text name that"))
-        }
-        _ => Ok(()),
-    }
 }

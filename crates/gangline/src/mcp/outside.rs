@@ -8,6 +8,7 @@
 //! operator's inbox ([`operator`]).
 
 mod operator;
+mod owners;
 mod person;
 mod record;
 mod work;
@@ -179,13 +180,16 @@ impl Outside {
             record::before(store, agent, &call).await;
         }
         let (id, name) = (call.id.clone(), call.name.clone());
-        let outcome = match (is_of_inbox(tool), opened) {
-            (true, Ok((paths, store))) => {
+        let outcome = match (needs(tool), opened) {
+            (Needs::Inbox, Ok((paths, store))) => {
                 let site = Site { paths, store, agent };
                 self.inbox.call(site, (tool, &call), taken_back).await
             }
-            (true, Err(ref failure)) => Some(Err(sentences(failure))),
-            (false, _) => self.on_thread(call, taken_back).await,
+            (Needs::Owner, Ok((paths, store))) => {
+                Some(owners::call(Site { paths, store, agent }, (tool, &call)).await)
+            }
+            (Needs::Inbox | Needs::Owner, Err(ref failure)) => Some(Err(sentences(failure))),
+            (Needs::Daemon, _) => self.on_thread(call, taken_back).await,
         };
         if let Ok((_, store)) = self.opened().await {
             record::after(store, agent, (id, name), outcome.as_ref()).await;
@@ -253,8 +257,18 @@ impl ToolHost for Outside {
     }
 }
 
-/// Returns whether a person's call is about the operator's inbox, which is in the store.
-fn is_of_inbox(tool: Tool) -> bool {
+/// What carries out a person's call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// The operator's inbox, which is in the store.
+    Inbox,
+    /// The store, and the daemon if there is one.
+    Owner,
+    /// The daemon, or the chat server.
+    Daemon,
+}
+
+fn needs(tool: Tool) -> Needs {
     match tool {
         Tool::Recv
         | Tool::Ask
@@ -262,7 +276,8 @@ fn is_of_inbox(tool: Tool) -> bool {
         | Tool::LooseEnds
         | Tool::CancelLooseEnd
         | Tool::Remind
-        | Tool::WhoAmI => true,
+        | Tool::WhoAmI => Needs::Inbox,
+        Tool::Pause | Tool::Resume | Tool::Abort | Tool::Whisper | Tool::Attention => Needs::Owner,
         Tool::Send
         | Tool::NoReply
         | Tool::Read
@@ -280,7 +295,7 @@ fn is_of_inbox(tool: Tool) -> bool {
         | Tool::Restart
         | Tool::Update
         | Tool::RequestApplyCommit
-        | Tool::GetLogs => false,
+        | Tool::GetLogs => Needs::Daemon,
     }
 }
 

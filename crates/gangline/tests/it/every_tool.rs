@@ -85,6 +85,7 @@ fn calls(stage: &Stage) -> Vec<(&'static str, &'static str, Value)> {
     vec![
         ("me", "whoami", json!({})),
         ("open", "get_loose_ends", json!({})),
+        ("waits", "attention", json!({})),
         ("news", "recv", json!({"max": 5})),
         ("nothing", "recv", json!({})),
         ("wrong", "answer", json!({"id": 1, "answer": "5"})),
@@ -106,6 +107,12 @@ fn calls(stage: &Stage) -> Vec<(&'static str, &'static str, Value)> {
         ("folder", "set_directory", json!({"path": work})),
         ("nowhere", "set_directory", json!({"path": "/does/not/exist"})),
         ("types", "recv", json!({"max": "many"})),
+        ("paused", "pause", json!({"for": "2h"})),
+        ("both", "pause", json!({"for": "2h", "until": "9:00"})),
+        ("resumed", "resume", json!({})),
+        ("idle", "abort", json!({})),
+        ("whispered", "whisper", json!({"text": "ask first", "type": "THINK_DEEPER"})),
+        ("shouted", "whisper", json!({"text": "ask first", "type": "ESCALATION"})),
         ("compact", "compact", json!({})),
         ("clear", "clear", json!({})),
     ]
@@ -113,7 +120,7 @@ fn calls(stage: &Stage) -> Vec<(&'static str, &'static str, Value)> {
 
 fn check(scene: &Scene, over: Over, told: &BTreeMap<String, Value>) {
     let text = |name: &str| told[name]["text"].as_str().unwrap_or_else(|| panic!("{told:#?}"));
-    let fails = ["wrong", "again", "late", "nowhere", "types"];
+    let fails = ["wrong", "again", "late", "nowhere", "types", "both", "idle", "shouted"];
     for (name, _, _) in calls(&scene.stage) {
         assert_eq!(told[name]["failed"], fails.contains(&name), "{name}: {told:#?}");
     }
@@ -139,6 +146,14 @@ fn check(scene: &Scene, over: Over, told: &BTreeMap<String, Value>) {
     assert_eq!((text("join"), text("part")), ("Joined #side", "Left #side"));
     assert!(text("nowhere").contains("cannot look at /does/not/exist"), "{told:#?}");
     assert_eq!(text("types"), WRONG_TYPE);
+    let waits = &told["waits"]["data"]["items"][0];
+    assert_eq!((&waits["kind"], &waits["number"]), (&json!("question"), &json!(1)), "{told:#?}");
+    assert_eq!(text("paused"), "oak-ada is paused: new messages wait");
+    assert_eq!(text("both"), "give one of `for` and `until`");
+    assert_eq!(text("resumed"), "oak-ada resumed");
+    assert_eq!(text("idle"), "oak-ada: there is no turn to end");
+    assert_eq!(text("whispered"), "whisper 1 for oak-ada is stored");
+    assert_eq!(text("shouted"), "`type` must be CORRECTION or THINK_DEEPER");
     // Each call is recorded, before and after.
     let recorded = scene.stage.query("SELECT kind || ' ' || payload FROM events").join("\n");
     assert!(recorded.contains("a client of the owner calls answer: "), "{recorded}");

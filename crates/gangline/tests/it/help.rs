@@ -23,7 +23,8 @@ fn the_help_lists_every_command() {
       restart      Restart agents, one after the other
       pause        Stop agents from beginning new turns; messages are stored and wait
       resume       Let paused agents continue; let parked ones, whose backend kept failing, try again
-      interrupt    End an agent's open turn, or all turns that follow from one message
+      interrupt    End an agent's open turn and its escalation, or all turns that follow from one
+                   message [alias: abort]
       release      Give a request more turns, so that its held messages continue
       model        Show the model of an agent, or change it from the next turn on
       sessions     List an agent's sessions by GT_SESSION_ID, each with its backend's own id

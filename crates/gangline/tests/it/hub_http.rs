@@ -5,7 +5,10 @@ use std::net::TcpListener;
 use gangline_testkit::{Running, Stage, eventually, stage::free_port};
 use serde_json::{Value, json};
 
-use crate::http::{Answer, connect, request};
+use crate::{
+    http::{Answer, connect, request},
+    sdk::TOOLS,
+};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gangline");
 
@@ -215,7 +218,7 @@ fn wrong_messages_over_http_are_told_as_that() {
     let (status, begun) = scene.mcp(&token, "", &ask("initialize"));
     assert_eq!((status, &begun["result"]["protocolVersion"]), (200, &json!("2025-11-25")));
     let (status, listed) = scene.mcp(&token, "", &ask("tools/list"));
-    assert_eq!((status, listed["result"]["tools"].as_array().unwrap().len()), (200, 17));
+    assert_eq!((status, listed["result"]["tools"].as_array().unwrap().len()), (200, TOOLS.len()));
     // What newer clients try first: they fall back.
     let (status, newer) = scene.mcp(&token, "", &ask("server/discover"));
     assert_eq!((status, &newer["error"]["code"]), (200, &json!(-32601)));

@@ -11,7 +11,7 @@ use crate::standin::{address, world};
 const BINARY: &str = env!("CARGO_BIN_EXE_gangline");
 
 /// What a person's client is offered.
-pub(crate) const TOOLS: [&str; 17] = [
+pub(crate) const TOOLS: [&str; 22] = [
     "send",
     "recv",
     "ask",
@@ -29,6 +29,11 @@ pub(crate) const TOOLS: [&str; 17] = [
     "compact",
     "clear",
     "set_directory",
+    "pause",
+    "resume",
+    "abort",
+    "whisper",
+    "attention",
 ];
 
 /// A script and the program that runs it.
@@ -103,7 +108,7 @@ fn the_official_mcp_client_speaks_and_reads() {
 #[test]
 fn the_official_mcp_client_for_python_speaks_and_reads() {
     let told = speaks_and_reads(Script::Python(include_str!("sdk/mcp.py")));
-    assert_eq!((&told["version"], &told["session"]), (&json!("2025-11-25"), &json!(17)));
+    assert_eq!((&told["version"], &told["session"]), (&json!("2025-11-25"), &json!(TOOLS.len())));
     assert_eq!(told["read"], fine("<ori> from an editor"));
 }
 

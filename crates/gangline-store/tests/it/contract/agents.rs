@@ -1,11 +1,12 @@
 //! Agents, epochs, accounts, usage; and the handle itself.
 
 use gangline_core::{
-    Epoch, MessageState, Principal, Tier, agent::AgentPhase, pause::PauseReason, usage::Spender,
+    Epoch, MessageState, Principal, Redacted, Tier, agent::AgentPhase, finding::FindingKind,
+    pause::PauseReason, usage::Spender,
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AgentUpdate, Entry, Holds, LeftSession, NewEvent, NewPause, NewUsage, Said, SentAs, Store,
+    AgentUpdate, Entry, FindingFilter, Holds, LeftSession, NewEvent, NewFinding, NewPause, NewUsage, Said, SentAs, Store,
     StoreError, Whose,
 };
 
@@ -215,8 +216,21 @@ pub(crate) async fn pauses_are_kept_by_reason(fixture: &Fixture) {
     assert!(store.agent(&ada()).await.unwrap().unwrap().paused);
     store.end_pause(&ada(), Operator, at(70)).await.unwrap();
     assert!(!store.agent(&ada()).await.unwrap().unwrap().paused);
+    // The findings of a limit and of an escalation end with them, whoever ends them.
     store.begin_pause(NewPause::new(ada(), RateLimit, at(99))).await.unwrap();
+    let found = async || {
+        let rows = store.findings(FindingFilter::default(), 9).await.unwrap();
+        rows.into_iter().map(|row| row.key).collect::<Vec<_>>()
+    };
+    for kind in [FindingKind::RateLimit, FindingKind::Escalation, FindingKind::Budget] {
+        store.raise_finding(NewFinding::new(ada(), kind, Redacted::default())).await.unwrap();
+    }
+    store.end_pause(&ada(), RateLimit, at(98)).await.unwrap();
+    assert_eq!(found().await, ["budget", "escalation", "rate_limit"], "it has another end");
+    store.end_pause(&ada(), Escalation, None).await.unwrap();
+    assert_eq!(found().await, ["budget", "rate_limit"]);
     store.resume(&ada()).await.unwrap();
+    assert_eq!(found().await, ["budget"]);
     assert_eq!(reasons().await, [Budget, Schedule]);
     assert_eq!(kept().await[1].holds, Holds::No);
     let listed = store.agents().await.unwrap().remove(0);

@@ -84,6 +84,11 @@ impl Inbox {
             | Tool::Compact
             | Tool::Clear
             | Tool::SetDirectory
+            | Tool::Pause
+            | Tool::Resume
+            | Tool::Abort
+            | Tool::Whisper
+            | Tool::Attention
             | Tool::RequestSpawn
             | Tool::Kill
             | Tool::Start

@@ -64,6 +64,11 @@ impl Work {
             ) => return self.by_daemon(call),
             Some(
                 Tool::NoReply
+                | Tool::Pause
+                | Tool::Resume
+                | Tool::Abort
+                | Tool::Whisper
+                | Tool::Attention
                 | Tool::RequestSpawn
                 | Tool::Kill
                 | Tool::Start

@@ -42,7 +42,8 @@ fn a_running_daemon_is_paused_and_goes_on() {
     assert_eq!(fleet.standing("oak-bob"), "paused");
 }
 
-/// R0-45: without a daemon the word is a row, which the next one finds.
+/// R0-45, R1-35: without a daemon the word is a row, which the next one finds; `abort` ends an escalation
+/// that is stored.
 #[test]
 fn a_word_to_a_daemon_that_is_down_is_kept() {
     let fleet = Fleet::new(&["oak-ada"]);
@@ -51,6 +52,13 @@ fn a_word_to_a_daemon_that_is_down_is_kept() {
     let ran = fleet.run(&["interrupt", "oak-ada"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("is not running: there is no turn to end"), "{}", ran.stderr);
+    let _ = fleet.stage.query(
+        "INSERT INTO pauses (agent, reason, installation_id, holds, note, at) \
+         SELECT agent, 'escalation', installation_id, 1, 'stuck', 1 FROM pauses",
+    );
+    let ran = fleet.run(&["abort", "oak-ada"]).ok();
+    assert_eq!(ran, "oak-ada is not escalated any more; its daemon is not running\n");
+    assert_eq!(fleet.stage.query("SELECT reason FROM pauses"), ["operator"]);
     fleet.up();
     assert_eq!(fleet.standing("oak-ada"), "paused");
     let _ = fleet.run(&["down"]).ok();
