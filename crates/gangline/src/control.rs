@@ -146,11 +146,7 @@ pub(crate) async fn tell_aside(
 
 /// Tells one agent's daemon, which must run; the inner error is the daemon's refusal. Blocks its
 /// thread.
-fn order(
-    paths: &Paths,
-    name: &AgentName,
-    word: Word,
-) -> Result<Result<(), Failure>, Failure> {
+fn order(paths: &Paths, name: &AgentName, word: Word) -> Result<Result<(), Failure>, Failure> {
     match by_socket(paths, name, word)? {
         Ok(response) => Ok(answered(name, response)),
         Err(why) => {

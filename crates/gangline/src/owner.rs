@@ -62,10 +62,10 @@ pub(crate) fn check_whisper(said: &str) -> Result<(), Failure> {
 /// Returns why a whisper is not stored.
 pub(crate) fn whisper_refused(agent: &AgentName, error: StoreError) -> Failure {
     match error {
-        StoreError::Invalid(_) => Failure::user(format!(
-            "not whispered: {WAITING_MAX} whispers wait for {agent} already"
-        ))
-        .hint("they are delivered with its next prompt: `gangline prompt` sends one"),
+        StoreError::Invalid(_) => {
+            Failure::user(format!("not whispered: {WAITING_MAX} whispers wait for {agent} already"))
+                .hint("they are delivered with its next prompt: `gangline prompt` sends one")
+        }
         error => error.into(),
     }
 }

@@ -262,7 +262,8 @@ async fn the_owner_pauses_resumes_and_aborts() {
     }
     let orders = scene.daemons.orders.lock().unwrap();
     let orders: Vec<Order> = orders.iter().map(|(_, order)| *order).collect();
-    let [Order::Pause { until: None }, Order::Pause { until: Some(until) }, rest @ ..] = &orders[..]
+    let [Order::Pause { until: None }, Order::Pause { until: Some(until) }, rest @ ..] =
+        &orders[..]
     else {
         panic!("{orders:?}")
     };

@@ -4,6 +4,7 @@ use gangline_core::{
     AgentName, FindingNumber, MessageId, Redacted,
     cause::Limit,
     finding::{Choice, ChoiceWord, FindingKind, FindingState},
+    pause::PauseReason,
     word::Stored,
 };
 use rusqlite::{Connection, Row, params};
@@ -111,9 +112,22 @@ pub(crate) fn resolve(
     Ok(Some(row.number))
 }
 
-/// Resolves the unresolved finding of a key, whoever writes: for a write that was let through already.
-pub(super) fn over(w: &mut Writer, agent: &AgentName, key: &str) -> Result<(), Fault> {
-    match unresolved(&w.connection, agent, key)? {
+/// A pause is over: so is its finding, whoever ended it.
+pub(crate) fn pause_over(
+    w: &mut Writer,
+    agent: &AgentName,
+    reason: PauseReason,
+) -> Result<(), Fault> {
+    let kind = match reason {
+        PauseReason::Escalation => FindingKind::Escalation,
+        PauseReason::RateLimit => FindingKind::RateLimit,
+        PauseReason::Operator
+        | PauseReason::Question
+        | PauseReason::Schedule
+        | PauseReason::Budget
+        | PauseReason::Fleet => return Ok(()),
+    };
+    match unresolved(&w.connection, agent, kind.as_str())? {
         Some(row) => close(w, row.number, (None, None)),
         None => Ok(()),
     }

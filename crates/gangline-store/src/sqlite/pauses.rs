@@ -3,24 +3,11 @@
 
 use std::collections::HashMap;
 
-use gangline_core::{AgentName, finding::FindingKind, pause::PauseReason, redact::Redacted};
+use gangline_core::{AgentName, pause::PauseReason, redact::Redacted};
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, fault::Fault, findings, rows, sql};
+use super::{Writer, fault::Fault, rows, sql};
 use crate::types::{AgentRow, Holds, NewPause, PauseRow};
-
-/// Returns the key of the finding that is over when the pause is.
-fn finding(reason: PauseReason) -> Option<&'static str> {
-    match reason {
-        PauseReason::Escalation => Some(FindingKind::Escalation.as_str()),
-        PauseReason::RateLimit => Some(FindingKind::RateLimit.as_str()),
-        PauseReason::Operator
-        | PauseReason::Question
-        | PauseReason::Schedule
-        | PauseReason::Budget
-        | PauseReason::Fleet => None,
-    }
-}
 
 /// Returns whether the agent's own row says so too.
 fn is_said(reason: PauseReason) -> bool {
@@ -55,25 +42,23 @@ pub(crate) fn begin(w: &mut Writer, pause: &NewPause) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Ends a pause, and with it the finding of an escalation or of a limit. With `until`, only a pause that
-/// ends then: it may have got another end meanwhile.
+/// Ends a pause; with `until`, only one that ends then: it may have got another end meanwhile. Returns
+/// whether it holds no more.
 pub(crate) fn end(
     w: &mut Writer,
     agent: &AgentName,
     (reason, until): (PauseReason, Option<i64>),
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     let sql = "DELETE FROM pauses WHERE agent = ?1 AND reason = ?2 AND (?3 IS NULL OR until = ?3)";
     let ended = sql::run(&w.connection, sql, params![agent.folded(), reason.as_str(), until])?;
-    if let Some(key) = finding(reason).filter(|_| ended > 0 || until.is_none()) {
-        findings::over(w, agent, key)?;
-    }
-    if !is_said(reason) || (ended == 0 && until.is_some()) {
-        return Ok(());
+    let over = ended > 0 || until.is_none();
+    if !is_said(reason) || !over {
+        return Ok(over);
     }
     let sql = "UPDATE agents SET paused = EXISTS (SELECT 1 FROM pauses WHERE agent = ?1 \
                AND reason IN ('operator', 'question')) WHERE agent = ?1";
     sql::run(&w.connection, sql, params![agent.folded()])?;
-    Ok(())
+    Ok(true)
 }
 
 /// Ends what an operator's `resume` ends; hours of sleep go on without holding.
@@ -89,7 +74,7 @@ pub(crate) fn resume(w: &mut Writer, agent: &AgentName) -> Result<(), Fault> {
             | PauseReason::Escalation
             | PauseReason::Budget
             | PauseReason::RateLimit
-            | PauseReason::Fleet => end(w, agent, (*reason, None))?,
+            | PauseReason::Fleet => drop(end(w, agent, (*reason, None))?),
         }
     }
     // What waits for the end of a limit is tried.

@@ -7,7 +7,7 @@ use super::Store;
 use crate::{
     error::StoreError,
     op,
-    sqlite::{Writer, pauses},
+    sqlite::{Writer, findings, pauses},
     types::{NewPause, PauseRow},
 };
 
@@ -28,7 +28,8 @@ impl Store {
         self.sqlite.write(&op::PAUSE, move |w| pauses::begin(w, &pause)).await
     }
 
-    /// Forgets a pause. With `until`, only one that ends then: it may have got another end meanwhile.
+    /// Forgets a pause, and resolves the finding of an escalation or a limit with it. With `until`, only
+    /// a pause that ends then: it may have got another end meanwhile.
     ///
     /// # Errors
     /// The storage's.
@@ -40,17 +41,27 @@ impl Store {
     ) -> Result<(), StoreError> {
         let agent = agent.clone();
         let which = (reason, until.map(|at| at.0));
-        self.sqlite.write(&op::PAUSE, move |w| pauses::end(w, &agent, which)).await
+        let work = move |w: &mut Writer| match pauses::end(w, &agent, which)? {
+            true => findings::pause_over(w, &agent, reason),
+            false => Ok(()),
+        };
+        self.sqlite.write(&op::PAUSE, work).await
     }
 
     /// Ends the pauses that an operator may end ([`PauseReason::ends_with_resume`]), from a daemon or
-    /// from outside it. Messages that wait for the end of a rate limit may be taken at once.
+    /// from outside it, with their findings. Messages that wait for the end of a rate limit may be taken at once.
     ///
     /// # Errors
     /// The storage's.
     pub async fn resume(&self, agent: &AgentName) -> Result<(), StoreError> {
         let agent = agent.clone();
-        self.sqlite.write(&op::PAUSE, move |w: &mut Writer| pauses::resume(w, &agent)).await
+        let work = move |w: &mut Writer| {
+            pauses::resume(w, &agent)?;
+            let ends = |reason: &&PauseReason| reason.ends_with_resume();
+            let mut ended = PauseReason::ALL.iter().filter(ends);
+            ended.try_for_each(|reason| findings::pause_over(w, &agent, *reason))
+        };
+        self.sqlite.write(&op::PAUSE, work).await
     }
 }
 

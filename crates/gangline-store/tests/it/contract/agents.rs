@@ -6,8 +6,8 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AgentUpdate, Entry, FindingFilter, Holds, LeftSession, NewEvent, NewFinding, NewPause, NewUsage, Said, SentAs, Store,
-    StoreError, Whose,
+    AgentUpdate, Entry, FindingFilter, Holds, LeftSession, NewEvent, NewFinding, NewPause,
+    NewUsage, Said, SentAs, Store, StoreError, Whose,
 };
 
 use crate::support::*;

@@ -25,7 +25,10 @@ use crate::{
 const BY: &str = "owner";
 
 /// Runs a call of the owner's.
-pub(super) async fn call(site: Site<'_>, (tool, call): (Tool, &ToolCall)) -> Result<String, String> {
+pub(super) async fn call(
+    site: Site<'_>,
+    (tool, call): (Tool, &ToolCall),
+) -> Result<String, String> {
     let input = &call.input;
     let done = match tool {
         Tool::Pause => tell(site, Word::Pause { until: ends(input)? }).await,
