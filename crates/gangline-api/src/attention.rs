@@ -1,7 +1,9 @@
 //! The attention list on the wire.
 
+use std::collections::BTreeMap;
+
 use gangline_core::{
-    attention::{Item, ItemKind, ItemState},
+    attention::{Item, ItemChange, ItemKind, ItemState},
     finding::Severity,
     name::AgentName,
     word::Stored,
@@ -67,7 +69,43 @@ pub struct AttentionAffects {
     pub people: u64,
 }
 
+/// One change of the list: a line of `gangline attention --watch --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttentionChange {
+    /// `added`, `changed` or `removed`.
+    pub change: Stored<ItemChange>,
+    /// The item; a removed one as it was last.
+    pub item: AttentionItem,
+}
+
+impl AttentionChange {
+    /// Returns what has changed from one list to the next: what is gone first, then in the order of the
+    /// new list. That another message waits behind an item is no change.
+    #[must_use]
+    pub fn between(before: &[AttentionItem], after: &[AttentionItem]) -> Vec<Self> {
+        fn by_number(items: &[AttentionItem]) -> BTreeMap<i64, &AttentionItem> {
+            items.iter().map(|item| (item.number, item)).collect()
+        }
+        let (was, is) = (by_number(before), by_number(after));
+        let gone = before.iter().filter(|item| !is.contains_key(&item.number));
+        let here = after.iter().filter_map(|item| match was.get(&item.number) {
+            None => Some((ItemChange::Added, item)),
+            Some(old) if old.differs(item) => Some((ItemChange::Changed, item)),
+            Some(_) => None,
+        });
+        let gone = gone.map(|item| (ItemChange::Removed, item));
+        gone.chain(here)
+            .map(|(change, item)| Self { change: change.into(), item: item.clone() })
+            .collect()
+    }
+}
+
 impl AttentionItem {
+    fn differs(&self, new: &Self) -> bool {
+        (&self.severity, &self.state, &self.cause, &self.options)
+            != (&new.severity, &new.state, &new.cause, &new.options)
+    }
+
     /// Returns the wire form of an item; `raised_at` is its time, RFC 3339.
     #[must_use]
     pub fn of(item: &Item, raised_at: String) -> Self {
@@ -96,3 +134,6 @@ impl AttentionItem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,6 +29,18 @@ words! {
 }
 
 words! {
+    /// What has become of an item since the list was last looked at.
+    ItemChange, "change of an item" {
+        /// It is new in the list.
+        Added = "added",
+        /// Its severity, its state, its cause or its options are others.
+        Changed = "changed",
+        /// It waits no more.
+        Removed = "removed",
+    }
+}
+
+words! {
     /// Whether somebody has looked at an item.
     ItemState, "state of an item" {
         /// Nobody has.

@@ -89,6 +89,6 @@ fn unreadable(error: gangline_store::StoreError) -> Refusal {
     Refusal::new(ErrorCode::Unavailable, "the store cannot be used: try again later")
 }
 
-fn wire(item: &gangline_core::attention::Item) -> AttentionItem {
+pub(crate) fn wire(item: &gangline_core::attention::Item) -> AttentionItem {
     AttentionItem::of(item, rfc3339(UnixMicros(item.since.0)))
 }

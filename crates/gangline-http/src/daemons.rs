@@ -1,7 +1,7 @@
 //! What the interface asks of whoever knows the daemons.
 
 use async_trait::async_trait;
-use gangline_api::error::ApiError;
+use gangline_api::{budget::Budgets, error::ApiError};
 use gangline_core::AgentName;
 use gangline_mcp::{ToolSpec, rpc::Call};
 use gangline_os::{CancellationToken, clock::UnixMicros};
@@ -57,6 +57,12 @@ pub trait Daemons: Send + Sync {
     /// # Errors
     /// When nothing waits there, the answer is none, or the daemon refuses.
     async fn answer(&self, store: &Store, number: i64, said: &str) -> Result<String, ApiError>;
+
+    /// Returns the budgets of today and what was spent.
+    ///
+    /// # Errors
+    /// When the configuration or the store cannot be read.
+    async fn budgets(&self, store: &Store) -> Result<Budgets, ApiError>;
 
     /// Returns the tools of a person's client.
     fn tools(&self) -> Vec<ToolSpec>;

@@ -7,6 +7,7 @@
 //! asked of [`Daemons`]. Start at [`run`]; the routes are in `router.rs`.
 
 mod attention;
+mod budgets;
 mod calls;
 mod daemons;
 mod gate;
@@ -19,6 +20,7 @@ mod router;
 mod server;
 mod shared;
 mod wake;
+mod watch;
 mod whisper;
 
 pub use daemons::{Client, Daemons, Order};
@@ -32,3 +34,5 @@ pub const MESSAGE_MAX: usize = 1 << 20;
 pub const CONNECTIONS_MAX: usize = 64;
 /// Calls of tools that are under way at the same time; the next one is refused.
 pub const CALLS_MAX: usize = 32;
+/// Streams of the attention list at the same time; the next one is refused.
+pub const WATCHERS_MAX: usize = 8;

@@ -11,7 +11,8 @@ use axum::{
 use gangline_api::error::ErrorCode;
 
 use crate::{
-    attention, gate, mcp, openapi, orders, refusal::Refusal, shared::Shared, wake, whisper,
+    attention, budgets, gate, mcp, openapi, orders, refusal::Refusal, shared::Shared, wake, watch,
+    whisper,
 };
 
 #[cfg(test)]
@@ -27,6 +28,10 @@ pub(crate) const NEW_SESSION: &str = "/api/v1/agents/{nick}/new-session";
 pub(crate) const WAKE: &str = "/api/v1/agents/{nick}/wake";
 /// What waits for a human.
 pub(crate) const ATTENTION: &str = "/api/v1/attention";
+/// The changes of that list, as they happen.
+pub(crate) const ATTENTION_CHANGES: &str = "/api/v1/attention/changes";
+/// The budgets of today.
+pub(crate) const BUDGETS: &str = "/api/v1/budgets";
 /// One thing that waits, to be answered.
 pub(crate) const ATTENTION_ITEM: &str = "/api/v1/attention/{number}";
 /// Tells an agent something that nobody else sees.
@@ -54,6 +59,8 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route(ABORT, post(orders::abort))
         .route(WAKE, post(wake::wake))
         .route(ATTENTION, get(attention::list))
+        .route(ATTENTION_CHANGES, get(watch::changes))
+        .route(BUDGETS, get(budgets::show))
         .route(ATTENTION_ITEM, post(attention::answer))
         .route(WHISPERS, post(whisper::whisper))
         .route(OLD_COMPACT, post(orders::compact_the_only_one))

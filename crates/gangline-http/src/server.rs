@@ -24,7 +24,7 @@ use tokio::{
 };
 use tracing::{debug, error, info, warn};
 
-use crate::{CONNECTIONS_MAX, calls::Calls, daemons::Daemons, router::router, shared::Shared};
+use crate::{CONNECTIONS_MAX, WATCHERS_MAX, calls::Calls, daemons::Daemons, router::router, shared::Shared};
 
 /// A request's head must be whole within this.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
@@ -94,7 +94,8 @@ pub async fn run(
     let Options { host, owner, paths, store, clock, daemons, .. } = options;
     let calls = Calls::new();
     let port = address.port();
-    let shared = Shared { host, port, owner, paths, store, clock, daemons, calls };
+    let watchers = Arc::new(Semaphore::new(WATCHERS_MAX));
+    let shared = Shared { host, port, owner, paths, store, clock, daemons, calls, watchers };
     info!(%address, "the HTTP interface listens");
     standing.send_replace(Standing::Listening(address));
     let app = router(Arc::new(shared));

@@ -7,6 +7,7 @@ use gangline_api::error::ErrorCode;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
 use gangline_store::Store;
 use http_body_util::LengthLimitError;
+use tokio::sync::Semaphore;
 
 use crate::{calls::Calls, daemons::Daemons, refusal::Refusal};
 
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) clock: SharedClock,
     pub(crate) daemons: Arc<dyn Daemons>,
     pub(crate) calls: Calls,
+    /// Places for streams of the attention list.
+    pub(crate) watchers: Arc<Semaphore>,
 }
 
 /// Reads a body, within the bounds of size and time.

@@ -4,7 +4,10 @@ use std::{collections::HashMap, net::SocketAddr, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_agent::attention::Site;
-use gangline_api::error::{ApiError, ErrorCode};
+use gangline_api::{
+    budget::Budgets,
+    error::{ApiError, ErrorCode},
+};
 use gangline_core::{AgentName, cause::TURNS_PER_CAUSE};
 use gangline_http::{Client, Daemons, Order};
 use gangline_hub::hub::HttpOptions;
@@ -22,7 +25,7 @@ use gangline_store::Store;
 use tokio::sync::Mutex;
 
 use crate::{
-    attention,
+    attention, budgets,
     configuration::{self, Loaded},
     control::{self, Word},
     failure::Failure,
@@ -132,6 +135,12 @@ impl Daemons for HubDaemons {
         let site = Site { store, paths: &self.paths, by: HTTP_OWNER, released };
         let done = attention::answer_any(site, number, said).await;
         done.map_err(|failure| told(ErrorCode::Conflict, &failure))
+    }
+
+    async fn budgets(&self, store: &Store) -> Result<Budgets, ApiError> {
+        let unusable = |failure: &Failure| told(ErrorCode::Unavailable, failure);
+        let loaded = configuration::load(&self.paths.config_file).map_err(|it| unusable(&it))?;
+        budgets::of_today(&loaded, store).await.map_err(|it| unusable(&it))
     }
 
     fn tools(&self) -> Vec<ToolSpec> {

@@ -4,6 +4,7 @@
 //! [`channel`] and [`mcp`], which are on their way before anything else is looked at.
 
 mod attention;
+mod budgets;
 mod caller;
 mod channel;
 mod cli;

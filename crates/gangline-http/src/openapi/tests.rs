@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::DOCUMENT;
 use crate::router::{
-    ABORT, ATTENTION, ATTENTION_ITEM, COMPACT, MCP, NEW_SESSION, OLD_COMPACT, OLD_NEW_SESSION,
+    ABORT, ATTENTION, ATTENTION_CHANGES, ATTENTION_ITEM, BUDGETS, COMPACT, MCP, NEW_SESSION, OLD_COMPACT, OLD_NEW_SESSION,
     OPENAPI, PAUSE, RESUME, WAKE, WHISPERS,
 };
 
@@ -16,7 +16,9 @@ fn the_document_names_every_route_and_no_other() {
     let routes = [
         ABORT,
         ATTENTION,
+        ATTENTION_CHANGES,
         ATTENTION_ITEM,
+        BUDGETS,
         COMPACT,
         MCP,
         NEW_SESSION,
@@ -31,14 +33,8 @@ fn the_document_names_every_route_and_no_other() {
     assert_eq!(named, routes.into_iter().collect());
     for (path, methods) in paths {
         let methods = methods.as_object().unwrap();
-        assert!(
-            methods.contains_key(if [OPENAPI, ATTENTION].contains(&path.as_str()) {
-                "get"
-            } else {
-                "post"
-            }),
-            "{path}"
-        );
+        let reads = [OPENAPI, ATTENTION, ATTENTION_CHANGES, BUDGETS].contains(&path.as_str());
+        assert!(methods.contains_key(if reads { "get" } else { "post" }), "{path}");
         for (method, about) in methods {
             assert!(about["summary"].is_string(), "{method} {path}");
             assert!(about["responses"].as_object().is_some_and(|it| !it.is_empty()), "{path}");

@@ -7,7 +7,7 @@ use axum::{
     body::Body,
     http::{Request, Response, header},
 };
-use gangline_api::error::ApiError;
+use gangline_api::{budget::Budgets, error::ApiError};
 use gangline_core::{
     AgentName, FindingNumber, Principal, Redacted, Tier,
     digest::sha256_hex,
@@ -16,13 +16,16 @@ use gangline_core::{
 use gangline_mcp::{ToolSpec, rpc::Call};
 use gangline_os::{CancellationToken, clock, paths::Paths, secret::Secret};
 use gangline_store::{MessageFilter, NewFinding, NewToken, OpenOptions, Store, TokenScope};
+use http_body_util::BodyExt as _;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch as watched};
 
 use super::*;
-use crate::{BODY_MAX, CALLS_MAX, Client, Daemons, MESSAGE_MAX, Order, calls::Calls};
+use crate::{
+    BODY_MAX, CALLS_MAX, Client, Daemons, MESSAGE_MAX, Order, WATCHERS_MAX, calls::Calls,
+};
 
 const OWNER: &str = "the owner's";
 const HOST: &str = "127.0.0.1:8667";
@@ -31,7 +34,7 @@ const HOST: &str = "127.0.0.1:8667";
 #[derive(Default)]
 struct Two {
     orders: Mutex<Vec<(String, Order)>>,
-    under_way: watch::Sender<usize>,
+    under_way: watched::Sender<usize>,
 }
 
 fn agent(name: &str) -> AgentName {
@@ -58,6 +61,10 @@ impl Daemons for Two {
         let done = store.decide_finding(number, word, "owner").await;
         done.map_err(|error| ApiError::new(ErrorCode::Conflict, error.to_string()))?;
         Ok(format!("{said} is done"))
+    }
+
+    async fn budgets(&self, _: &Store) -> Result<Budgets, ApiError> {
+        Err(ApiError::new(ErrorCode::Unavailable, "there is no configuration"))
     }
 
     fn tools(&self) -> Vec<ToolSpec> {
@@ -109,6 +116,7 @@ impl Scene {
             clock,
             daemons: Arc::<Two>::clone(&daemons),
             calls: Calls::new(),
+            watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
         };
         Self { shared: Arc::new(shared), daemons, _folder: folder }
     }
@@ -125,9 +133,13 @@ impl Scene {
         self.shared.store.add_token(new).await.unwrap().id
     }
 
-    async fn send(&self, request: Request<Body>) -> (u16, Value) {
+    async fn answer(&self, request: Request<Body>) -> Response<Body> {
         let app = TowerToHyperService::new(router(Arc::clone(&self.shared)));
-        let response: Response<Body> = app.call(request).await.unwrap();
+        app.call(request).await.unwrap()
+    }
+
+    async fn send(&self, request: Request<Body>) -> (u16, Value) {
+        let response = self.answer(request).await;
         let status = response.status().as_u16();
         let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
         (status, serde_json::from_slice(&body).unwrap_or_default())
@@ -161,6 +173,12 @@ fn request(path: &str, headers: &[(&str, &str)], (token, body): (&str, String)) 
         request = request.header(*name, *value);
     }
     request.body(Body::from(body)).unwrap()
+}
+
+fn get(path: &str, token: &str) -> Request<Body> {
+    let request = Request::get(path).header("host", HOST);
+    let request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+    request.body(Body::empty()).unwrap()
 }
 
 fn tool(id: i64, name: &str) -> Value {
@@ -432,4 +450,61 @@ async fn the_owner_answers_what_waits_by_its_number() {
     assert_eq!(other.await.0, 404);
     let other = scene.post("/api/v1/attention/x", OWNER, (&[], json!({"seen": true}).to_string()));
     assert_eq!(other.await.0, 400);
+}
+
+/// The next event of a stream: its kind and the item's number.
+async fn next_event(stream: &mut Body) -> String {
+    let frame = stream.frame().await.unwrap().unwrap();
+    let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+    let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    let item: Value = serde_json::from_str(line("data: ")).unwrap();
+    format!("{} {}", line("event: "), item["number"])
+}
+
+/// The owner's program reads the attention list as it changes; a stream begins with all of it, and there
+/// are only so many.
+#[tokio::test]
+async fn the_attention_list_is_told_as_it_changes() {
+    let scene = Scene::open().await;
+    scene.token(TokenScope::Wake, "oak-ada", "waker").await;
+    let raise = async |nick: &str| {
+        let new = NewFinding {
+            choices: vec![Choice::new(ChoiceWord::Abort, "ends the turn")],
+            ..NewFinding::new(agent(nick), FindingKind::SilentTurn, Redacted::default())
+        };
+        scene.shared.store.raise_finding(new).await.unwrap().number
+    };
+    let first = raise("oak-ada").await;
+    assert_eq!(scene.send(get(ATTENTION_CHANGES, "waker")).await.0, 403);
+    let of_bob = format!("{ATTENTION_CHANGES}?agent=oak-bob");
+    let [mut all, mut bobs] = [
+        scene.answer(get(ATTENTION_CHANGES, OWNER)).await.into_body(),
+        scene.answer(get(&of_bob, OWNER)).await.into_body(),
+    ];
+    assert_eq!(next_event(&mut all).await, format!("added {first}"));
+    let second = raise("oak-bob").await;
+    assert_eq!(next_event(&mut all).await, format!("added {second}"));
+    assert_eq!(next_event(&mut bobs).await, format!("added {second}"), "Ada's is not told");
+    scene.shared.store.see_finding(second, "ori").await.unwrap();
+    assert_eq!(next_event(&mut all).await, format!("changed {second}"));
+    scene.shared.store.resolve_finding(&agent("oak-ada"), "silent_turn").await.unwrap();
+    assert_eq!(next_event(&mut all).await, format!("removed {first}"));
+    let mut others = Vec::new();
+    for _ in 2..WATCHERS_MAX {
+        others.push(scene.answer(get(ATTENTION_CHANGES, OWNER)).await);
+    }
+    assert_eq!(scene.send(get(ATTENTION_CHANGES, OWNER)).await.0, 429);
+    drop(all);
+    assert_eq!(scene.answer(get(ATTENTION_CHANGES, OWNER)).await.status(), 200);
+    let unknown = format!("{ATTENTION_CHANGES}?agent=oak-eve");
+    assert_eq!(scene.send(get(&unknown, OWNER)).await.0, 404);
+}
+
+/// Budgets are the owner's to see.
+#[tokio::test]
+async fn budgets_are_shown_to_the_owner_only() {
+    let scene = Scene::open().await;
+    scene.token(TokenScope::Wake, "oak-ada", "waker").await;
+    assert_eq!(scene.send(get(BUDGETS, "waker")).await.0, 403);
+    assert_eq!(scene.send(get(BUDGETS, OWNER)).await.0, 503, "asked of who knows the configuration");
 }

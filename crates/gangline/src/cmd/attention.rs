@@ -1,13 +1,12 @@
 //! `gangline attention`: what waits for a human, and answers to it.
 
-use std::{collections::BTreeMap, io::IsTerminal as _, time::Duration};
+use std::{io::IsTerminal as _, time::Duration};
 
 use clap::Subcommand;
-use gangline_api::attention::AttentionItem;
+use gangline_api::attention::{AttentionChange, AttentionItem};
 use gangline_core::{AgentName, FindingNumber, attention::Affects};
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{FindingFilter, Store};
-use serde::Serialize;
 
 use super::{answer, until_asked};
 use crate::{
@@ -102,13 +101,6 @@ async fn seen(global: &Global, number: FindingNumber) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// One change of the list, as `--watch --json` prints it.
-#[derive(Serialize)]
-struct Change<'a> {
-    change: &'static str,
-    item: &'a AttentionItem,
-}
-
 /// Shows the list until somebody ends it.
 async fn watch(global: &Global, store: &Store, agent: Option<&AgentName>) -> Result<u8, Failure> {
     let (stop, asked) = until_asked()?;
@@ -140,27 +132,11 @@ fn changed(
     before: &[AttentionItem],
     after: &[AttentionItem],
 ) -> Result<(), Failure> {
-    let by_number = |items: &[AttentionItem]| -> BTreeMap<i64, AttentionItem> {
-        items.iter().map(|item| (item.number, item.clone())).collect()
-    };
-    let (was, is) = (by_number(before), by_number(after));
-    let gone = was.values().filter(|item| !is.contains_key(&item.number));
-    let here = after.iter().filter_map(|item| match was.get(&item.number) {
-        None => Some(("added", item)),
-        Some(old) if differs(old, item) => Some(("changed", item)),
-        Some(_) => None,
-    });
-    for (change, item) in gone.map(|item| ("removed", item)).chain(here) {
+    for change in AttentionChange::between(before, after) {
         match global.json {
-            true => output::json_line(&Change { change, item })?,
-            false => output::print(&show::attention::change(change, item))?,
+            true => output::json_line(&change)?,
+            false => output::print(&show::attention::change(change.change.as_str(), &change.item))?,
         }
     }
     Ok(())
-}
-
-/// Returns whether people are to hear of it: that another message waits behind it is no news.
-fn differs(old: &AttentionItem, new: &AttentionItem) -> bool {
-    (&old.severity, &old.state, &old.cause, &old.options)
-        != (&new.severity, &new.state, &new.cause, &new.options)
 }

@@ -1,21 +1,17 @@
 //! `gangline budget`: what may be spent today and what was, more for today, the end of a fleet's hold.
 
 use clap::Subcommand;
-use gangline_api::budget::{BudgetLine, Budgets, RelayedLine, SpentLine};
-use gangline_core::budget::{self, Budget, BudgetScope, Day, Raise, Spent};
+use gangline_core::budget::{BudgetScope, Raise};
 use gangline_hub::credentials::OWNER;
-use gangline_os::{
-    change_notice,
-    clock::{UnixMicros, rfc3339},
-};
-use gangline_store::{NewRaise, Store};
+use gangline_os::change_notice;
+use gangline_store::NewRaise;
 
 use crate::{
-    caller,
+    budgets, caller,
     cli::Global,
     configuration::{self, Loaded},
     failure::Failure,
-    output, owner, place, show, store,
+    output, place, show, store,
 };
 
 /// Show what may be spent today and what was spent; add to a budget for today
@@ -55,86 +51,10 @@ async fn show(global: &Global) -> Result<(), Failure> {
     let installation = place::existing(&global.place())?;
     let loaded = configuration::load(&installation.paths.config_file)?;
     let store = store::existing(&installation.paths).await?;
-    let budgets = budgets(&loaded, &store).await?;
+    let today = budgets::of_today(&loaded, &store).await?;
     match global.json {
-        true => output::json(&budgets),
-        false => output::print(&show::budget::list(&budgets)),
-    }
-}
-
-fn today() -> Result<Day, Failure> {
-    budget::day(&owner::now())
-        .ok_or_else(|| Failure::environment(anyhow::anyhow!("the clock is beyond the calendar")))
-}
-
-/// Returns the budgets of the configuration, each once.
-fn configured(loaded: &Loaded) -> Vec<(BudgetScope, Budget)> {
-    let config = &loaded.config;
-    let mut all: Vec<_> = config.agents.iter().flat_map(|agent| config.budgets_of(agent)).collect();
-    all.sort_by(|one, other| one.0.cmp(&other.0));
-    all.dedup_by(|one, other| one.0 == other.0);
-    all
-}
-
-fn usd(micros: u64) -> f64 {
-    #[allow(clippy::cast_precision_loss, reason = "to the cent it is exact far beyond any budget")]
-    let dollars = micros as f64 / 1_000_000.0;
-    dollars
-}
-
-/// Returns how everything stands today.
-async fn budgets(loaded: &Loaded, store: &Store) -> Result<Budgets, Failure> {
-    let day = today()?;
-    let since = UnixMicros(day.begins);
-    let mut lines = Vec::new();
-    for (scope, limit) in configured(loaded) {
-        let spent = store.spent(scope.clone(), since).await?;
-        let limit = limit.raised(&store.raised(scope.clone(), &day.name).await?);
-        lines.push(line(&scope, &limit, &spent));
-    }
-    let spent = store.spent_by_agent(since).await?.into_iter().map(|row| {
-        let known = row.spent.micros > 0 || row.spent.unknown == 0;
-        SpentLine {
-            nick: row.agent,
-            source: row.source,
-            tokens: row.spent.tokens,
-            cache_read: row.cache_read,
-            usd: known.then(|| usd(row.spent.micros)),
-            unknown_costs: row.spent.unknown,
-        }
-    });
-    let relayed = store.relayed_on(&day.name).await?.into_iter().map(|row| {
-        let calls = u64::try_from(row.calls).unwrap_or(0);
-        let mean = |sum: i64| u64::try_from(sum).unwrap_or(0) / 1000 / calls.max(1);
-        RelayedLine {
-            nick: row.agent,
-            outcome: row.outcome,
-            calls,
-            first_byte_ms: mean(row.first_byte_micros),
-            lasted_ms: mean(row.lasted_micros),
-        }
-    });
-    Ok(Budgets {
-        ends_at: rfc3339(UnixMicros(day.ends)),
-        prices_of: loaded.config.price_list().day().to_owned(),
-        budgets: lines,
-        spent: spent.collect(),
-        relayed: relayed.collect(),
-        fleet_held: store.fleet_hold().await?.map(|hold| hold.why),
-        day: day.name,
-    })
-}
-
-fn line(scope: &BudgetScope, limit: &Budget, spent: &Spent) -> BudgetLine {
-    BudgetLine {
-        scope: scope.to_string(),
-        standing: limit.standing(spent).into(),
-        action: limit.action.into(),
-        tokens: limit.tokens,
-        tokens_spent: spent.tokens,
-        usd: limit.micros.map(usd),
-        usd_spent: usd(spent.micros),
-        unknown_costs: spent.unknown,
+        true => output::json(&today),
+        false => output::print(&show::budget::list(&today)),
     }
 }
 
@@ -143,10 +63,10 @@ async fn raise(global: &Global, scope: BudgetScope, raise: Raise) -> Result<(), 
     let installation = place::existing(&global.place())?;
     let loaded = configuration::load(&installation.paths.config_file)?;
     let store = store::existing(&installation.paths).await?;
-    let Some((_, limit)) = configured(&loaded).into_iter().find(|(known, _)| *known == scope)
+    let Some((_, limit)) = budgets::configured(&loaded).into_iter().find(|(known, _)| *known == scope)
     else {
         let known: Vec<String> =
-            configured(&loaded).iter().map(|(scope, _)| scope.to_string()).collect();
+            budgets::configured(&loaded).iter().map(|(scope, _)| scope.to_string()).collect();
         let hint = match known.is_empty() {
             true => "the configuration has no budget".to_owned(),
             false => format!("there are budgets of {}", known.join(", ")),
@@ -161,7 +81,7 @@ async fn raise(global: &Global, scope: BudgetScope, raise: Raise) -> Result<(), 
             Failure::user(format!("{raise} adds nothing to the budget of {scope}")).hint(hint)
         );
     }
-    let day = today()?;
+    let day = budgets::today()?;
     let by = OWNER.to_owned();
     store.raise_budget(NewRaise { scope: scope.clone(), day: day.name, raise, by }).await?;
     if scope == BudgetScope::Day {
@@ -169,7 +89,7 @@ async fn raise(global: &Global, scope: BudgetScope, raise: Raise) -> Result<(), 
     }
     tell(&installation.paths, &loaded);
     if global.json {
-        return output::json(&budgets(&loaded, &store).await?);
+        return output::json(&budgets::of_today(&loaded, &store).await?);
     }
     output::print(&format!(
         "the budget of {scope} has {raise} more until midnight; agents hear of it within 30 seconds\n"
@@ -188,7 +108,7 @@ async fn release(global: &Global) -> Result<(), Failure> {
     if let Some(loaded) = installation.configuration() {
         tell(&installation.paths, &loaded);
         if global.json {
-            return output::json(&budgets(&loaded, &store).await?);
+            return output::json(&budgets::of_today(&loaded, &store).await?);
         }
     }
     output::print("the agents go on within 30 seconds\n")

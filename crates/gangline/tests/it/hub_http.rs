@@ -75,8 +75,9 @@ fn error(answer: &Answer) -> String {
     body["error"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
 }
 
-/// R2-06, R2-11: the owner's token shortens a context and begins a new conversation, by our addresses
-/// and by the seed's own; with one agent none need be named.
+/// R2-06, R2-11, R1-35: the owner's token shortens a context and begins a new conversation, by our
+/// addresses and by the seed's own; with one agent none need be named. It pauses, resumes and aborts also
+/// while no daemon runs.
 #[test]
 fn the_owner_gives_orders_over_http() {
     let scene = Scene::open(&["oak-ada"]);
@@ -101,6 +102,19 @@ fn the_owner_gives_orders_over_http() {
     });
     assert_eq!(down.status, 503, "{down:?}");
     assert!(error(&down).contains("does not answer on its socket"), "{down:?}");
+    // What is a row is done without a daemon.
+    let pause = scene.post("/api/v1/agents/ada/pause", &owner, &[], r#"{"for": "2h"}"#);
+    assert_eq!(pause.status, 200, "{pause:?}");
+    assert_eq!(scene.stage.query("SELECT reason FROM pauses WHERE until > at"), ["operator"]);
+    let nothing = scene.post("/api/v1/agents/ada/abort", &owner, &[], "");
+    assert_eq!(nothing.status, 409, "{nothing:?}");
+    assert!(error(&nothing).contains("there is no turn to end"), "{nothing:?}");
+    assert_eq!(scene.post("/api/v1/agents/ada/resume", &owner, &[], "").status, 200);
+    assert_eq!(scene.stage.query("SELECT reason FROM pauses"), [""; 0]);
+    let signed = [format!("Authorization: Bearer {owner}")];
+    let budgets = request(&scene.address, "GET /api/v1/budgets", &signed, "");
+    let budgets: Value = serde_json::from_str(&budgets.body).unwrap();
+    assert_eq!((&budgets["budgets"], budgets["day"].is_string()), (&json!([]), true), "{budgets}");
 }
 
 /// Every address is for those who may: what lacks a token, or comes from elsewhere, does nothing.
