@@ -24,7 +24,9 @@ use tokio::{
 };
 use tracing::{debug, error, info, warn};
 
-use crate::{CONNECTIONS_MAX, WATCHERS_MAX, calls::Calls, daemons::Daemons, router::router, shared::Shared};
+use crate::{
+    CONNECTIONS_MAX, WATCHERS_MAX, calls::Calls, daemons::Daemons, router::router, shared::Shared,
+};
 
 /// A request's head must be whole within this.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);

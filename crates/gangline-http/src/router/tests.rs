@@ -23,9 +23,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch as watched};
 
 use super::*;
-use crate::{
-    BODY_MAX, CALLS_MAX, Client, Daemons, MESSAGE_MAX, Order, WATCHERS_MAX, calls::Calls,
-};
+use crate::{BODY_MAX, CALLS_MAX, Client, Daemons, MESSAGE_MAX, Order, WATCHERS_MAX, calls::Calls};
 
 const OWNER: &str = "the owner's";
 const HOST: &str = "127.0.0.1:8667";
@@ -506,5 +504,9 @@ async fn budgets_are_shown_to_the_owner_only() {
     let scene = Scene::open().await;
     scene.token(TokenScope::Wake, "oak-ada", "waker").await;
     assert_eq!(scene.send(get(BUDGETS, "waker")).await.0, 403);
-    assert_eq!(scene.send(get(BUDGETS, OWNER)).await.0, 503, "asked of who knows the configuration");
+    assert_eq!(
+        scene.send(get(BUDGETS, OWNER)).await.0,
+        503,
+        "asked of who knows the configuration"
+    );
 }

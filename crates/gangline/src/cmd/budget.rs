@@ -63,7 +63,8 @@ async fn raise(global: &Global, scope: BudgetScope, raise: Raise) -> Result<(), 
     let installation = place::existing(&global.place())?;
     let loaded = configuration::load(&installation.paths.config_file)?;
     let store = store::existing(&installation.paths).await?;
-    let Some((_, limit)) = budgets::configured(&loaded).into_iter().find(|(known, _)| *known == scope)
+    let Some((_, limit)) =
+        budgets::configured(&loaded).into_iter().find(|(known, _)| *known == scope)
     else {
         let known: Vec<String> =
             budgets::configured(&loaded).iter().map(|(scope, _)| scope.to_string()).collect();
