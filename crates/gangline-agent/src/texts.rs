@@ -21,7 +21,9 @@ use gangline_core::{
 };
 use gangline_store::{Cancel, MessageRow};
 
-pub(crate) use budgets::{FLEET_PARKED, budget_raise, budget_refused, budget_stands};
+pub(crate) use budgets::{
+    FLEET_PARKED, budget_raise, budget_refused, budget_stands, is_budget_refusal,
+};
 
 use crate::settings::InsteadOf;
 

@@ -16,7 +16,7 @@ use crate::{
     words,
 };
 
-pub use asker_notice::{AskerNotice, Reason};
+pub use asker_notice::{AskerNotice, BUDGET_SPENT, Reason};
 
 mod asker_notice;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use gangline_core::{
     TurnId,
     agent::{Finish, Input, Limit, RuntimeInput},
+    answer::BUDGET_SPENT,
     budget::UsageSource,
     model::context_window,
     pause::ramp,
@@ -17,6 +18,7 @@ use gangline_runtime::{FailureKind, TurnResult};
 use gangline_store::{Entry, NewUsage};
 
 use super::AgentLoop;
+use crate::texts;
 
 /// How long a backend rests that did not say how long.
 const RATE_LIMIT_DEFAULT_S: u64 = 30;
@@ -76,9 +78,13 @@ impl AgentLoop {
                 Finish::Overflow
             }
             TurnResult::Failed { kind, why } => {
+                let kind = match texts::is_budget_refusal(&why) {
+                    true => BUDGET_SPENT,
+                    false => kind.as_str(),
+                };
                 self.reports.failure = Some(why.clone());
-                self.record_notice(Some(turn), kind.as_str(), why);
-                Finish::Failed(kind.as_str().to_owned())
+                self.record_notice(Some(turn), kind, why);
+                Finish::Failed(kind.to_owned())
             }
             TurnResult::NeedsLogin { hint } => {
                 self.shown.login_hint = Some(hint.clone());

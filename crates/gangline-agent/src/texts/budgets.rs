@@ -13,13 +13,20 @@ fn whose(scope: &BudgetScope) -> String {
     }
 }
 
+/// How a refusal by the relay begins and what it says, whichever budget it is about.
+const REFUSED: (&str, &str) = ("Gangline: ", " is spent for today, so this request was not sent.");
+
 /// What the model's client shows when the relay refuses its request.
 pub(crate) fn budget_refused(scope: &BudgetScope) -> String {
-    format!(
-        "Gangline: {} is spent for today, so this request was not sent. {}",
-        whose(scope),
-        budget_raise(scope)
-    )
+    let (begins, says) = REFUSED;
+    format!("{begins}{}{says} {}", whose(scope), budget_raise(scope))
+}
+
+/// Returns whether a backend failed because the relay refused its request: each has its own words around
+/// the refusal.
+pub(crate) fn is_budget_refusal(why: &str) -> bool {
+    let (begins, says) = REFUSED;
+    why.split_once(begins).is_some_and(|(_, rest)| rest.contains(says))
 }
 
 /// What raises a budget.

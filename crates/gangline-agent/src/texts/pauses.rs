@@ -104,7 +104,9 @@ pub(crate) fn escalation(agent: &AgentName, it: &Escalation, then: OnEscalation)
         OnEscalation::Hold => "Until then new messages wait",
         OnEscalation::Notify => "It works on meanwhile",
     };
-    let (cause, evidence) = (cut(&it.cause, SAID_MAX), cut(&it.evidence, SAID_MAX));
+    // A cause may be a sentence already.
+    let said = |text: &str| cut(text.trim_end().trim_end_matches('.'), SAID_MAX);
+    let (cause, evidence) = (said(&it.cause), said(&it.evidence));
     let evidence = match evidence.is_empty() {
         true => String::new(),
         false => format!(" Evidence: {evidence}."),

@@ -16,6 +16,7 @@ mod hooks;
 mod inbox;
 mod ipc;
 mod manager;
+mod misbehaving;
 mod model;
 mod pauses;
 mod reminders;

@@ -9,6 +9,7 @@ mod daemon;
 mod hand_clock;
 mod ipc;
 mod part;
+mod real;
 mod rows;
 mod servers;
 
@@ -46,6 +47,7 @@ pub(crate) use self::{
     hand_clock::HandClock,
     ipc::Ipc,
     part::{Held, Part, Threads},
+    real::Real,
 };
 
 /// The agent.
@@ -291,7 +293,7 @@ impl Rig {
             mcp_servers: Vec::new(),
             tool_bridge: Vec::new(),
             hooks: agent.hooks.clone(),
-            api_key: None,
+            api_key: self.model_address.as_ref().map(|_| Secret::new(real::KEY)),
             model_file: None,
             // What the binary masks by its name, the rig masks wherever it is configured.
             secrets: agent.env.values().cloned().chain([self.token()]).map(Secret::new).collect(),

@@ -111,6 +111,8 @@ pub enum AskerNotice {
 
 /// A runtime's word for a turn that made as many calls of the model as one may.
 const STEP_LIMIT: &str = "step_limit";
+/// The daemon's word for a turn whose request the relay refused, since a budget is spent.
+pub const BUDGET_SPENT: &str = "budget_spent";
 
 impl AskerNotice {
     /// Returns the kind's word: `failed`, `turn_lost`, `needs_login`, `rate_limited`,
@@ -135,6 +137,11 @@ impl AskerNotice {
                 Reason::TurnFailed(kind) if kind == STEP_LIMIT => {
                     "no answer: the turn reached its limit of steps before it was done; ask for \
                      the rest, or for less at once"
+                        .to_owned()
+                }
+                Reason::TurnFailed(kind) if kind == BUDGET_SPENT => {
+                    "no answer: the budget for today is spent, so the turn was cut off; ask again \
+                     once an owner has raised it, or tomorrow"
                         .to_owned()
                 }
                 Reason::TurnFailed(kind) => format!("no answer: the turn failed ({})", word(kind)),

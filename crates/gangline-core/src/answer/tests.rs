@@ -267,6 +267,8 @@ fn what_is_told_is_one_safe_line() {
     assert_eq!(line, "no answer: the turn failed (a??QUIT)");
     let limit = AskerNotice::Failed(Reason::TurnFailed("step_limit".to_owned())).text();
     assert!(limit.starts_with("no answer: the turn reached its limit of steps"), "{limit}");
+    let spent = AskerNotice::Failed(Reason::TurnFailed("budget_spent".to_owned())).text();
+    assert!(spent.starts_with("no answer: the budget for today is spent"), "{spent}");
     let dead = AskerNotice::DeadLetter { attempts: 5 }.text();
     assert_eq!(dead, "no answer: given up after 5 attempts");
 }

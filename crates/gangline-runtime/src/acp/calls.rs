@@ -79,8 +79,12 @@ impl Calls {
         }
         if ends && !call.over {
             call.over = true;
-            let is_error = patch.status.as_deref() == Some("failed");
-            let content = std::mem::take(&mut call.result);
+            let failed = patch.status.as_deref() == Some("failed");
+            let exit = exit_code(&patch).filter(|code| *code != 0);
+            let mut content = std::mem::take(&mut call.result);
+            if let Some(code) = exit {
+                content = format!("{}\n(exit code {code})", content.trim_end());
+            }
             // Only the name is of use from now on.
             let input = std::mem::take(&mut call.input);
             let (call, own) = (call.clone(), call.asked);
@@ -92,7 +96,10 @@ impl Calls {
                 }
                 None => own,
             };
-            let unasked = (!asked && !is_error).then_some(input);
+            // One that failed may have been refused by the program itself; a command's exit code shows
+            // that it ran.
+            let unasked = (!asked && !failed).then_some(input);
+            let is_error = failed || exit.is_some();
             news.push(News::Over { call, is_error, content, unasked });
         }
         news
@@ -255,6 +262,11 @@ fn has_arguments(input: &Value) -> bool {
 /// Returns what a tool has returned so far, as text.
 fn result_of(patch: &Patch) -> Option<String> {
     texts_of(patch).or_else(|| patch.raw_output.as_ref().map(raw)).map(cut)
+}
+
+/// Returns with which code a command ended: OpenCode calls each one `completed`, whatever came of it.
+fn exit_code(patch: &Patch) -> Option<i64> {
+    patch.raw_output.as_ref()?.pointer("/metadata/exit")?.as_i64()
 }
 
 /// Returns the words of the content.

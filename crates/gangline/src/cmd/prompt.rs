@@ -218,6 +218,7 @@ fn why(reason: &str) -> String {
         "turn_failed:context_overflow" => "the conversation no longer fits the model's context",
         "turn_failed:request" => "the model refused the request as invalid",
         "turn_failed:step_limit" => "the turn reached its limit of model calls",
+        "turn_failed:budget_spent" => "the budget for today is spent",
         "needs_login" => "the backend has no login",
         "timed_out" => "the turn took too long",
         "turn_lost" => "the backend died in the turn",

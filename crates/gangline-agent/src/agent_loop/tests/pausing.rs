@@ -27,7 +27,7 @@ fn stuck() -> Incoming {
     Incoming::Escalate(Box::new(Escalation {
         kind: FindingKind::Spiraling,
         task: Redacted::from_store("benchmark nemotron".to_owned()),
-        cause: "the same build fails again and again".to_owned(),
+        cause: "the same build fails again and again.".to_owned(),
         evidence: "`cmake ..` ended with code 1, 4 times".to_owned(),
         tried: 4,
     }))
@@ -97,7 +97,7 @@ fn an_escalation_holds_intake_until_somebody_resumes() {
     let view = rig.agent_loop.core.view();
     assert_eq!((view.phase, view.waiting), (PhaseName::Idle, 1));
     let note = rig.showing.borrow().note.clone();
-    assert_eq!(note.escalated.as_deref(), Some("the same build fails again and again"));
+    assert_eq!(note.escalated.as_deref(), Some("the same build fails again and again."));
     assert_eq!(note.pauses.len(), 1);
     written(&mut rig);
     rig.agent_loop.take(Incoming::Operator(Word::Resume));

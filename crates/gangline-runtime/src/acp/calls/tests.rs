@@ -65,6 +65,20 @@ fn a_question_may_be_the_only_word_of_a_call() {
     assert_eq!(update(&mut calls, &only), ["wants t {}", "over false [1]"]);
 }
 
+/// OpenCode says that a command is done, whatever came of it: its exit code tells.
+#[test]
+fn a_command_that_ends_with_a_code_has_failed() {
+    for (code, line) in [(json!(2), "over true no rule\n(exit code 2)"), (json!(0), "over false no rule\n")] {
+        let mut calls = Calls::default();
+        let body = json!({"toolCallId": "c", "status": "completed",
+            "rawOutput": {"output": "no rule\n", "metadata": {"exit": code}}});
+        let news = calls.update(patch(&body).unwrap());
+        assert_eq!(news.iter().map(self::line).nth(1).unwrap(), line);
+        let News::Over { unasked, .. } = &news[1] else { panic!("{news:?}") };
+        assert!(unasked.is_some(), "it ran, and nobody was asked");
+    }
+}
+
 #[test]
 fn results_are_found_wherever_they_stand_and_cut() {
     for (output, text) in [
