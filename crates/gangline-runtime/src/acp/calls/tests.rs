@@ -68,7 +68,9 @@ fn a_question_may_be_the_only_word_of_a_call() {
 /// OpenCode says that a command is done, whatever came of it: its exit code tells.
 #[test]
 fn a_command_that_ends_with_a_code_has_failed() {
-    for (code, line) in [(json!(2), "over true no rule\n(exit code 2)"), (json!(0), "over false no rule\n")] {
+    for (code, line) in
+        [(json!(2), "over true no rule\n(exit code 2)"), (json!(0), "over false no rule\n")]
+    {
         let mut calls = Calls::default();
         let body = json!({"toolCallId": "c", "status": "completed",
             "rawOutput": {"output": "no rule\n", "metadata": {"exit": code}}});
