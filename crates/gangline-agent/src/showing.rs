@@ -17,6 +17,7 @@ use gangline_core::{
     AgentName, Epoch,
     agent::{PhaseName, View},
 };
+use gangline_os::clock::UnixMicros;
 use gangline_store::Store;
 
 use crate::status::{self, Around, Known};
@@ -45,7 +46,12 @@ impl Showing {
     }
 
     /// Asks the store; where it does not answer, what the agent loop knows has to do.
-    pub(crate) async fn around(&self, store: &Store, agent: &AgentName) -> Around {
+    pub(crate) async fn around(
+        &self,
+        store: &Store,
+        agent: &AgentName,
+        now: UnixMicros,
+    ) -> Around {
         let approvals = match self.view.approvals {
             0 => Vec::new(),
             _ => store.approvals(Some(agent), true).await.unwrap_or_default(),
@@ -57,7 +63,8 @@ impl Showing {
         let held = store.held(agent).await.unwrap_or_default();
         let questions = status::questions(store, agent).await.unwrap_or_default();
         let changes = store.changes(Some(agent), true).await.unwrap_or_default();
-        Around { approvals, changes, questions, pending, held, ..Around::default() }
+        let spent = status::spent(store, agent, now).await.unwrap_or_default();
+        Around { approvals, changes, questions, pending, held, spent, ..Around::default() }
     }
 
     /// Returns the whole status.

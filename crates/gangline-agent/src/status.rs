@@ -3,17 +3,20 @@
 
 use std::collections::BTreeMap;
 
-use gangline_api::status::{
-    AgentStatus, RunningTool, Seen, Situation, State, StatusNote, Task, WaitingFor,
+use gangline_api::{
+    budget::Counted,
+    status::{AgentStatus, RunningTool, Seen, Situation, State, StatusNote, Task, WaitingFor},
 };
 use gangline_core::{
-    AgentName, Epoch, agent::AgentPhase, name::ChannelName, question::text, word::Stored,
+    AgentName, Epoch, agent::AgentPhase, budget, name::ChannelName, question::text, word::Stored,
 };
 use gangline_mcp::table::Tool;
-use gangline_os::clock::rfc3339;
+use gangline_os::clock::{UnixMicros, rfc3339};
 use gangline_store::{
-    ApprovalRow, ChangeKind, ChangeRow, Held, QuestionFilter, QuestionRow, Store, StoreError,
+    ApprovalRow, ChangeKind, ChangeRow, Held, QuestionFilter, QuestionRow, SpentRow, Store,
+    StoreError,
 };
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 /// What is known of an agent at one moment.
 #[derive(Debug)]
@@ -57,6 +60,8 @@ pub struct Around {
     pub pending: u64,
     /// What is held, by cause.
     pub held: Vec<Held>,
+    /// See [`AgentStatus::spent`].
+    pub spent: Vec<Counted>,
     /// See [`AgentStatus::unread`].
     pub unread: BTreeMap<String, u64>,
     /// See [`AgentStatus::channels`].
@@ -68,8 +73,13 @@ impl Around {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn read(store: &Store, agent: &AgentName) -> Result<Self, StoreError> {
+    pub async fn read(
+        store: &Store,
+        agent: &AgentName,
+        now: UnixMicros,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
+            spent: spent(store, agent, now).await?,
             approvals: store.approvals(Some(agent), true).await?,
             changes: store.changes(Some(agent), true).await?,
             questions: questions(store, agent).await?,
@@ -78,6 +88,23 @@ impl Around {
             ..Self::default()
         })
     }
+}
+
+/// Returns what an agent has spent on the day of `now`, by the clock on the wall here.
+///
+/// # Errors
+/// The database cannot be read.
+pub(crate) async fn spent(
+    store: &Store,
+    agent: &AgentName,
+    now: UnixMicros,
+) -> Result<Vec<Counted>, StoreError> {
+    let stamp = Timestamp::from_microsecond(now.0).unwrap_or_default();
+    let day = budget::day(&Zoned::new(stamp, TimeZone::system()));
+    let since = day.map_or(now, |day| UnixMicros(day.begins));
+    let rows = store.spent_by_agent(Some(agent), since).await?;
+    let counted = |row: SpentRow| Counted::of(row.source, &row.spent, row.cache_read);
+    Ok(rows.into_iter().map(counted).collect())
 }
 
 impl Known {
@@ -130,6 +157,7 @@ impl Known {
             configured_runtime: note.configured_runtime,
             permissions: note.permissions,
             unasked: note.unasked,
+            spent: around.spent,
             supervisor: note.supervisor,
         }
     }

@@ -2,7 +2,7 @@
 
 use gangline_core::{
     AgentName,
-    budget::{BudgetAction, CallOutcome, Standing, UsageSource},
+    budget::{BudgetAction, CallOutcome, Spent, Standing, UsageSource},
     word::Stored,
 };
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,15 @@ pub struct BudgetLine {
 pub struct SpentLine {
     /// The agent.
     pub nick: AgentName,
-    /// Who counted.
+    /// What was counted.
+    #[serde(flatten)]
+    pub counted: Counted,
+}
+
+/// What was spent, by one of those who count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Who counted: the agent's program (`backend`) or the relay.
     pub source: Stored<UsageSource>,
     /// Tokens, those read from a cache not counted.
     pub tokens: u64,
@@ -66,6 +74,29 @@ pub struct SpentLine {
     pub usd: Option<f64>,
     /// Records whose cost nobody knows.
     pub unknown_costs: u64,
+}
+
+impl Counted {
+    /// Returns the wire form of what was spent.
+    #[must_use]
+    pub fn of(source: Stored<UsageSource>, spent: &Spent, cache_read: u64) -> Self {
+        let known = spent.micros > 0 || spent.unknown == 0;
+        Self {
+            source,
+            tokens: spent.tokens,
+            cache_read,
+            usd: known.then(|| usd(spent.micros)),
+            unknown_costs: spent.unknown,
+        }
+    }
+}
+
+/// Returns dollars.
+#[must_use]
+pub fn usd(micros: u64) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "to the cent it is exact far beyond any budget")]
+    let dollars = micros as f64 / 1_000_000.0;
+    dollars
 }
 
 /// Requests of an agent's backend that ended alike.

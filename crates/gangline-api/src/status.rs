@@ -24,6 +24,8 @@ use gangline_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Counted;
+
 /// What an agent is doing, in S0's three words (C28).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -445,6 +447,9 @@ pub struct AgentStatus {
     /// do not hold with this program. Absent as long as none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unasked: Option<String>,
+    /// What it spent today, its supervisor included, by who counted; empty = nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spent: Vec<Counted>,
     /// Who watches it; absent if nobody does, and before its first daemon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supervisor: Option<SupervisorStatus>,

@@ -1,6 +1,6 @@
 //! The budgets of today and what was spent, as every surface shows them.
 
-use gangline_api::budget::{BudgetLine, Budgets, RelayedLine, SpentLine};
+use gangline_api::budget::{BudgetLine, Budgets, Counted, RelayedLine, SpentLine, usd};
 use gangline_core::budget::{self, Budget, BudgetScope, Day, Spent};
 use gangline_os::clock::{UnixMicros, rfc3339};
 use gangline_store::Store;
@@ -21,12 +21,6 @@ pub(crate) fn configured(loaded: &Loaded) -> Vec<(BudgetScope, Budget)> {
     all
 }
 
-fn usd(micros: u64) -> f64 {
-    #[allow(clippy::cast_precision_loss, reason = "to the cent it is exact far beyond any budget")]
-    let dollars = micros as f64 / 1_000_000.0;
-    dollars
-}
-
 /// Returns how everything stands today.
 pub(crate) async fn of_today(loaded: &Loaded, store: &Store) -> Result<Budgets, Failure> {
     let day = today()?;
@@ -37,16 +31,9 @@ pub(crate) async fn of_today(loaded: &Loaded, store: &Store) -> Result<Budgets, 
         let limit = limit.raised(&store.raised(scope.clone(), &day.name).await?);
         lines.push(line(&scope, &limit, &spent));
     }
-    let spent = store.spent_by_agent(since).await?.into_iter().map(|row| {
-        let known = row.spent.micros > 0 || row.spent.unknown == 0;
-        SpentLine {
-            nick: row.agent,
-            source: row.source,
-            tokens: row.spent.tokens,
-            cache_read: row.cache_read,
-            usd: known.then(|| usd(row.spent.micros)),
-            unknown_costs: row.spent.unknown,
-        }
+    let spent = store.spent_by_agent(None, since).await?.into_iter().map(|row| SpentLine {
+        counted: Counted::of(row.source, &row.spent, row.cache_read),
+        nick: row.agent,
     });
     let relayed = store.relayed_on(&day.name).await?.into_iter().map(|row| {
         let calls = u64::try_from(row.calls).unwrap_or(0);

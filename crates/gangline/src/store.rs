@@ -155,7 +155,7 @@ pub(crate) async fn known(store: &Store, paths: &Paths, agent: &AgentName) -> Re
 pub(crate) async fn facts(store: &Store, seen: Facts) -> Result<Facts, Failure> {
     let (agent, states) = (Some(seen.nick.clone()), vec![MessageState::InTurn]);
     let working = store.messages(MessageFilter { agent, states, before: None }, 0).await?;
-    let around = Around::read(store, &seen.nick).await?;
+    let around = Around::read(store, &seen.nick, clock::system().now()).await?;
     let working = working.into_iter().rev().map(|row| row.id).collect();
     Ok(Facts { working, around, ..seen })
 }

@@ -461,7 +461,7 @@ impl Chat {
             }
         }
         let (agent, epoch) = (&self.deps.agent, self.deps.epoch);
-        let around = showing.around(&self.deps.store, agent).await;
+        let around = showing.around(&self.deps.store, agent, self.deps.clock.now()).await;
         showing.status((agent, epoch), around).description
     }
 }

@@ -64,7 +64,8 @@ impl Requests {
 
     pub(super) async fn status(&self) -> Result<Reply, String> {
         let showing = self.showing.borrow().clone();
-        let around = showing.around(&self.speaker.store, &self.me.agent).await;
+        let now = self.me.clock.now();
+        let around = showing.around(&self.speaker.store, &self.me.agent, now).await;
         let mut channels: Vec<_> = self.whereabouts.joined.borrow().iter().cloned().collect();
         channels.sort();
         let around = Around { unread: self.most_unread(), channels, ..around };

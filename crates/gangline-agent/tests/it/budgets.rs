@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::rig::{ADA, ROOM, Rig};
 
 const SCRIPT: &str = r#"
@@ -22,7 +24,7 @@ const STATES: &str = "SELECT state FROM messages WHERE origin <> 'system' ORDER 
 const A_DAY: Duration = Duration::from_secs(26 * 3600);
 
 /// A budget that stops has the relay refuse the turn's next request; what comes meanwhile is kept, and
-/// answered on the next day.
+/// answered on the next day. The status says that the relay has counted.
 #[test]
 fn a_stop_refuses_the_next_request_and_keeps_what_comes() {
     let rig = Rig::native(SCRIPT, "budget: {tokens: 120, action: stop}");
@@ -35,6 +37,10 @@ fn a_stop_refuses_the_next_request_and_keeps_what_comes() {
     rig.sees(FINDINGS, &["budget/lab-ada open"]);
     let refused = "SELECT outcome || ' ' || calls FROM relay_calls ORDER BY outcome";
     rig.sees(refused, &["answered 1", "refused 1"]);
+    daemon.dial().sees("who counted", |status| {
+        status["spent"] == json!([{"source": "relay", "tokens": 120, "cache_read": 5000,
+            "unknown_costs": 1}])
+    });
     ori.say(ROOM, "@lab-ada and this?");
     rig.sees(STATES, &["failed", "accepted"]);
     rig.clock.forward(A_DAY);
@@ -59,6 +65,7 @@ fn a_hold_lets_the_turn_end_and_begins_no_other() {
     rig.sees(STATES, &["answered", "accepted"]);
     let used = rig.query(USED);
     assert!(used.iter().all(|row| row.starts_with("backend ") && !row.ends_with('-')), "{used:?}");
+    daemon.dial().sees("who counted", |status| status["spent"][0]["source"] == "backend");
     let pauses = rig.query("SELECT reason FROM pauses");
     assert_eq!(pauses, ["budget"]);
     assert_eq!(daemon.stop().code, 0);

@@ -37,6 +37,7 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         configured_runtime: None,
         permissions: None,
         unasked: None,
+        spent: Vec::new(),
         supervisor: None,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
+    budget::Counted,
     error::{ApiError, ErrorCode},
     event::{
         Alert, ApprovalAsked, ApprovalDecided, Assistant, EVENT_VERSION, Event, EventRecord,
@@ -20,6 +21,7 @@ use gangline_core::{
     agent::AgentPhase,
     answer::How,
     block::Block,
+    budget::{Spent, UsageSource},
     finding::{ChoiceWord, FindingKind, FindingState, Severity},
     hook::{HookEvent, WebhookEvent},
     id::{ApprovalNumber, Epoch, FindingNumber, MessageId, QuestionNumber, TurnId},
@@ -278,6 +280,7 @@ fn status_has_its_golden_form() {
         configured_runtime: None,
         permissions: None,
         unasked: None,
+        spent: Vec::new(),
         supervisor: None,
     };
     let working = AgentStatus {
@@ -309,6 +312,11 @@ fn status_has_its_golden_form() {
         model: Some("haiku".into()),
         runtime: Some("native".into()),
         configured_runtime: Some("claude".into()),
+        spent: vec![Counted::of(
+            UsageSource::Relay.into(),
+            &Spent { tokens: 1200, micros: 0, unknown: 2 },
+            9000,
+        )],
         ..idle.clone()
     };
     let older: AgentStatus = serde_json::from_str(

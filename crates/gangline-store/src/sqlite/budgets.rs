@@ -1,6 +1,9 @@
 //! Statements of what was spent, of raised budgets, of relayed calls and of the fleet's holds.
 
-use gangline_core::budget::{BudgetScope, Raise, Spent};
+use gangline_core::{
+    AgentName,
+    budget::{BudgetScope, Raise, Spent},
+};
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
@@ -55,8 +58,14 @@ pub(crate) fn spent(
     })
 }
 
-pub(crate) fn spent_by_agent(c: &Connection, since: UnixMicros) -> Result<Vec<SpentRow>, Fault> {
-    let sql = sums!(" GROUP BY u.agent, u.source ORDER BY u.agent, u.source");
+pub(crate) fn spent_by_agent(
+    c: &Connection,
+    agent: Option<&AgentName>,
+    since: UnixMicros,
+) -> Result<Vec<SpentRow>, Fault> {
+    let sql = sums!(
+        " AND (?2 IS NULL OR u.agent = ?2) GROUP BY u.agent, u.source ORDER BY u.agent, u.source"
+    );
     let row = |row: &Row<'_>| {
         Ok(SpentRow {
             agent: rows::parsed(row, "agent")?,
@@ -65,7 +74,7 @@ pub(crate) fn spent_by_agent(c: &Connection, since: UnixMicros) -> Result<Vec<Sp
             cache_read: number(row, "cache_read")?,
         })
     };
-    Ok(sql::all(c, sql, params![since.0], row)?)
+    Ok(sql::all(c, sql, params![since.0, agent.map(AgentName::folded)], row)?)
 }
 
 pub(crate) fn relayed(w: &mut Writer, call: &RelayedCall) -> Result<(), Fault> {

@@ -1,6 +1,9 @@
 //! Budgets: what was spent, what was added, what went through relays, holds of the fleet.
 
-use gangline_core::budget::{BudgetScope, Raise, Spent};
+use gangline_core::{
+    AgentName,
+    budget::{BudgetScope, Raise, Spent},
+};
 use gangline_os::clock::UnixMicros;
 
 use super::Store;
@@ -25,8 +28,13 @@ impl Store {
     ///
     /// # Errors
     /// The storage's.
-    pub async fn spent_by_agent(&self, since: UnixMicros) -> Result<Vec<SpentRow>, StoreError> {
-        let work = move |c: &_| budgets::spent_by_agent(c, since);
+    pub async fn spent_by_agent(
+        &self,
+        agent: Option<&AgentName>,
+        since: UnixMicros,
+    ) -> Result<Vec<SpentRow>, StoreError> {
+        let agent = agent.cloned();
+        let work = move |c: &_| budgets::spent_by_agent(c, agent.as_ref(), since);
         self.sqlite.read("add up what each agent spent", work).await
     }
 

@@ -2,14 +2,16 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use gangline_api::status::{
-    AgentStatus, BYPASS, RunningTool, ShownPause, SupervisorStatus, WaitingFor,
+use gangline_api::{
+    budget::Counted,
+    status::{AgentStatus, BYPASS, RunningTool, ShownPause, SupervisorStatus, WaitingFor},
 };
-use gangline_core::agent::AgentPhase;
+use gangline_core::{agent::AgentPhase, budget::UsageSource};
 use gangline_os::clock::{self, UnixMicros, parse_rfc3339};
 use gangline_store::MessageRow;
 
 use super::{
+    budget::money,
     table::Cell,
     text::{Paint, age, cut, one_line, paint},
 };
@@ -72,6 +74,9 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
     if let Some(how) = permissions(agent) {
         line("tools", &how.shown());
     }
+    if !agent.spent.is_empty() {
+        line("spent", &format!("today {}", spent(&agent.spent)));
+    }
     if let Some(supervisor) = &agent.supervisor {
         line("watched", &supervisor_line(supervisor));
     }
@@ -82,6 +87,24 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
         line("waits for", &waits(agent, waiting, now));
     }
     out
+}
+
+/// Returns what was spent, and who says so of each number.
+fn spent(counted: &[Counted]) -> String {
+    let one = |it: &Counted| {
+        let who = match it.source.known() {
+            Some(UsageSource::Relay) => "counted by the relay",
+            Some(UsageSource::Backend) => "as its backend says",
+            None => "counted elsewhere",
+        };
+        let cost = match (it.usd, it.unknown_costs) {
+            (None, _) => "of unknown cost".to_owned(),
+            (Some(usd), 0) => money(usd),
+            (Some(usd), _) => format!("{} and what has no known price", money(usd)),
+        };
+        format!("{} tokens, {cost} ({who})", it.tokens)
+    };
+    counted.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns who watches, what came of it, and what it cost.

@@ -40,11 +40,11 @@ pub(crate) fn list(budgets: &Budgets) -> String {
             .map(|it| {
                 [
                     Cell::from(it.nick.as_str()),
-                    Cell::from(it.source.as_str()),
-                    Cell::from(it.tokens.to_string()),
-                    Cell::from(it.cache_read.to_string()),
-                    Cell::from(it.usd.map_or_else(|| "unknown".to_owned(), money)),
-                    Cell::from(unknown(it.unknown_costs)),
+                    Cell::from(it.counted.source.as_str()),
+                    Cell::from(it.counted.tokens.to_string()),
+                    Cell::from(it.counted.cache_read.to_string()),
+                    Cell::from(it.counted.usd.map_or_else(|| "unknown".to_owned(), money)),
+                    Cell::from(unknown(it.counted.unknown_costs)),
                 ]
             })
             .collect();
@@ -81,7 +81,7 @@ fn unknown(calls: u64) -> String {
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it came from there")]
-fn money(usd: f64) -> String {
+pub(super) fn money(usd: f64) -> String {
     dollars((usd * 1_000_000.0).round() as u64)
 }
 
@@ -89,7 +89,7 @@ fn money(usd: f64) -> String {
 mod tests {
     //! What people read.
 
-    use gangline_api::budget::{BudgetLine, Budgets, RelayedLine, SpentLine};
+    use gangline_api::budget::{BudgetLine, Budgets, Counted, RelayedLine, SpentLine};
     use gangline_core::budget::{BudgetAction, CallOutcome, Standing, UsageSource};
 
     use super::list;
@@ -114,11 +114,13 @@ mod tests {
             }],
             spent: vec![SpentLine {
                 nick: nick.clone(),
-                source: UsageSource::Relay.into(),
-                tokens: 7,
-                cache_read: 9,
-                usd: None,
-                unknown_costs: 3,
+                counted: Counted {
+                    source: UsageSource::Relay.into(),
+                    tokens: 7,
+                    cache_read: 9,
+                    usd: None,
+                    unknown_costs: 3,
+                },
             }],
             relayed: vec![RelayedLine {
                 nick,

@@ -298,8 +298,9 @@ async fn a_change_that_nobody_has_decided_stands_in_the_status() {
     let waits = async || {
         let me = name("oak-ada");
         let showing = rig.tools.showing.borrow().clone();
-        let inside = showing.around(&store, &me).await;
-        let outside = Around::read(&store, &me).await.unwrap();
+        let now = gangline_os::clock::UnixMicros(0);
+        let inside = showing.around(&store, &me, now).await;
+        let outside = Around::read(&store, &me, now).await.unwrap();
         let [inside, outside] =
             [inside, outside].map(|it| showing.clone().status((&me, Epoch(1)), it).waiting_for);
         assert_eq!(inside, outside);

@@ -32,7 +32,7 @@ pub(crate) async fn spending_is_added_up_by_agent_room_and_day(fixture: &Fixture
         store.spent(BudgetScope::Day, UnixMicros(i64::MAX)).await.unwrap(),
         Spent::default()
     );
-    let rows = store.spent_by_agent(ALL).await.unwrap();
+    let rows = store.spent_by_agent(None, ALL).await.unwrap();
     let rows: Vec<_> = rows
         .iter()
         .map(|row| (row.agent.to_string(), row.source.known().unwrap(), row.spent.tokens))
@@ -45,6 +45,8 @@ pub(crate) async fn spending_is_added_up_by_agent_room_and_day(fixture: &Fixture
     let mut expected = expected.to_vec();
     expected.sort_by(|a, b| a.0.cmp(&b.0));
     assert_eq!(rows, expected);
+    let bobs = store.spent_by_agent(Some(&bob()), ALL).await.unwrap();
+    assert_eq!(bobs.iter().map(|row| row.spent.tokens).collect::<Vec<_>>(), [2]);
 }
 
 pub(crate) async fn relayed_calls_are_counted_by_day_and_end(fixture: &Fixture) {

@@ -1,5 +1,9 @@
 use anstream::adapter::strip_str;
-use gangline_core::agent::AgentPhase;
+use gangline_api::budget::Counted;
+use gangline_core::{
+    agent::AgentPhase,
+    budget::{Spent, UsageSource},
+};
 
 use super::whole;
 use crate::view::{
@@ -26,6 +30,27 @@ fn one_agent_is_shown_whole_and_nothing_of_it_moves_the_cursor() {
       session   s-1
       waits for approval 12 (Bash): ls -l<U+001B>[2J; asked 1m ago; `gangline approvals 12` shows all of it
     ");
+}
+
+/// A number says who counted it, and an unknown cost is no 0.
+#[test]
+fn what_was_spent_says_who_counted_it() {
+    let mut agent = status(&facts());
+    let counted = |source: UsageSource, micros, unknown| {
+        Counted::of(source.into(), &Spent { tokens: 1200, micros, unknown }, 0)
+    };
+    agent.spent = vec![
+        counted(UsageSource::Backend, 0, 1),
+        counted(UsageSource::Relay, 30_000, 0),
+        counted(UsageSource::Relay, 30_000, 2),
+    ];
+    let text = strip_str(&whole(&agent, at(62))).to_string();
+    let spent = text.lines().find_map(|line| line.trim().strip_prefix("spent ")).unwrap();
+    assert_eq!(
+        spent.trim(),
+        "today 1200 tokens, of unknown cost (as its backend says); 1200 tokens, $0.03 (counted by \
+         the relay); 1200 tokens, $0.03 and what has no known price (counted by the relay)"
+    );
 }
 
 /// R0-53: what is wrong, and what to do once it is right.

@@ -117,6 +117,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         configured_runtime: None,
         permissions: None,
         unasked: None,
+        spent: Vec::new(),
         supervisor: None,
     };
     let text = status(&agent, UnixMicros::from_seconds(1_090));
