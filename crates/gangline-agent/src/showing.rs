@@ -46,12 +46,7 @@ impl Showing {
     }
 
     /// Asks the store; where it does not answer, what the agent loop knows has to do.
-    pub(crate) async fn around(
-        &self,
-        store: &Store,
-        agent: &AgentName,
-        now: UnixMicros,
-    ) -> Around {
+    pub(crate) async fn around(&self, store: &Store, agent: &AgentName, now: UnixMicros) -> Around {
         let approvals = match self.view.approvals {
             0 => Vec::new(),
             _ => store.approvals(Some(agent), true).await.unwrap_or_default(),

@@ -38,7 +38,8 @@ fn a_stop_refuses_the_next_request_and_keeps_what_comes() {
     let refused = "SELECT outcome || ' ' || calls FROM relay_calls ORDER BY outcome";
     rig.sees(refused, &["answered 1", "refused 1"]);
     daemon.dial().sees("who counted", |status| {
-        status["spent"] == json!([{"source": "relay", "tokens": 120, "cache_read": 5000,
+        status["spent"]
+            == json!([{"source": "relay", "tokens": 120, "cache_read": 5000,
             "unknown_costs": 1}])
     });
     ori.say(ROOM, "@lab-ada and this?");
