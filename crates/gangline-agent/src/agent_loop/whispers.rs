@@ -169,10 +169,8 @@ impl AgentLoop {
 /// Returns what whispers ask and say, for the model in this turn.
 fn texts_of(whispers: &[Whisper], turn: TurnId) -> Vec<(WhisperKind, String)> {
     let text = |whisper: &Whisper| match whisper.source {
-        // The agent has another task by now.
-        WhisperSource::Supervisor | WhisperSource::Rules
-            if whisper.turn.is_some_and(|about| about != turn) =>
-        {
+        // The agent has another task by now. One without a turn was said between two.
+        WhisperSource::Supervisor | WhisperSource::Rules if whisper.turn != Some(turn) => {
             format!("{} {}", whisper.text, texts::WHISPER_OF_EARLIER_TASK)
         }
         WhisperSource::Supervisor | WhisperSource::Rules | WhisperSource::Operator => {

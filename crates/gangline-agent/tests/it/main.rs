@@ -15,6 +15,7 @@ mod hazards;
 mod hooks;
 mod inbox;
 mod ipc;
+mod judges;
 mod manager;
 mod misbehaving;
 mod model;

@@ -3,7 +3,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, time::Duration};
 
-use gangline_testkit::{IrcPeer, eventually, eventually_seeing};
+use gangline_testkit::{IrcPeer, eventually_seeing};
 
 use crate::rig::{ADA, Daemon, ROOM, Real, Rig};
 
@@ -90,14 +90,6 @@ impl Story {
         self.ori.say(ROOM, &format!("@lab-ada {text}"));
     }
 
-    /// Waits for a request to the model in which this stands, and returns the first one.
-    fn request_with(&self, part: &str) -> String {
-        eventually(&format!("a request with `{part}`"), || {
-            let texts = self.rig.requests().into_iter().map(|it| it.to_string());
-            texts.into_iter().find(|text| text.contains(part))
-        })
-    }
-
     /// What comes while the agent is held is stored, and its author is told why.
     fn is_held(&mut self, word: &str, why: &str) {
         self.ask(&format!("say exactly {word}"));
@@ -118,7 +110,7 @@ impl Story {
                     let rows = self.rig.query(delivered);
                     if rows == [format!("{road}1")] { Ok(()) } else { Err(format!("{rows:?}")) }
                 });
-                let seen = self.request_with(words);
+                let seen = self.rig.request_with(words);
                 assert!(!seen.contains(EARLIER), "{seen}");
             }
             fs::write(self.rig.work("go"), "").unwrap();
@@ -143,7 +135,7 @@ impl Story {
         self.owner.say(ROOM, "@lab-ada resume");
         self.ori.hears(ADA, ROOM, "pear");
         if self.road().is_none() {
-            let seen = self.request_with("say exactly pear");
+            let seen = self.rig.request_with("say exactly pear");
             assert!(seen.contains("Still no progress") && seen.contains(EARLIER), "{seen}");
         }
         self.daemon.dial().sees("it to be watched again", |it| it["supervisor"]["paused"] == false);
@@ -171,7 +163,7 @@ impl Story {
         self.owner.say(ROOM, "@lab-ada abort");
         self.ori.hears(ADA, ROOM, "no answer: a person stopped the turn");
         self.ori.hears(ADA, ROOM, "grape");
-        let seen = self.request_with("say exactly grape");
+        let seen = self.rig.request_with("say exactly grape");
         assert_eq!(seen.matches(SILENT).count(), 3, "{seen}");
         assert!(seen.contains(EARLIER), "{seen}");
         self.rig.sees(

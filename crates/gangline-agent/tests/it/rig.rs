@@ -251,11 +251,7 @@ impl Rig {
         let backend = agent.agent.as_ref().unwrap().as_str().to_owned();
         let found = Found::built_in(registry::built_in(&backend).unwrap());
         let password = credentials::load_or_make(&secret_file(&self.paths, nick)).unwrap();
-        let text = base_env().into_iter();
-        let child_env: BTreeMap<String, String> = text
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .chain(agent.env.clone())
-            .collect();
+        let child_env: BTreeMap<String, String> = base().chain(agent.env.clone()).collect();
         Settings {
             mark: config.marks()[&agent.nick].clone(),
             everybody,
@@ -318,11 +314,11 @@ impl Rig {
                 Watcher::Model(Box::new(Judge {
                     make_runtime: Arc::new(adapters::maker(&found).unwrap()),
                     backend: found,
-                    env: BTreeMap::new(),
+                    env: base().chain(supervisor.env.clone()).collect(),
                     command: supervisor.command.clone(),
                     account_dir: None,
                     base_url: supervisor.base_url.clone().or_else(|| self.model_address.clone()),
-                    api_key: None,
+                    api_key: self.model_address.as_ref().map(|_| Secret::new(real::KEY)),
                     model: supervisor.model().map(str::to_owned),
                     thinking: supervisor.thinking.clone(),
                     prompt: supervisor.prompt.clone(),
@@ -375,6 +371,12 @@ impl Rig {
     pub(crate) fn state(&self, file: &str) -> PathBuf {
         self.paths.agent_dir(ADA).join(file)
     }
+}
+
+/// Returns the variables that every backend has.
+fn base() -> impl Iterator<Item = (String, String)> {
+    let text = base_env().into_iter();
+    text.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 /// Returns what the agent said in the room, oldest first.

@@ -75,6 +75,9 @@ const SETTINGS: [&str; 9] = [
     "sandbox_mode=\"danger-full-access\"",
 ];
 
+/// What holds for a session that only judges, too.
+const JUDGES: [&str; 2] = ["features.shell_tool=false", "features.unified_exec=false"];
+
 /// Everything that is needed to start the program.
 pub(super) struct Launch {
     pub(super) spawn: Spawn,
@@ -232,6 +235,10 @@ fn arguments(options: &StartOptions) -> Vec<OsString> {
     // What is typed into a terminal is not asked about, only the command that opened it.
     if !gate.allows_all() {
         settings.push("features.unified_exec_tty=false");
+    }
+    // One that judges has nothing to run: the model is not even offered a shell.
+    if options.purpose == crate::Purpose::Judge {
+        settings.extend(JUDGES);
     }
     let set = settings.into_iter().flat_map(|setting| ["-c", setting]);
     ["app-server"].into_iter().chain(set).map(OsString::from).collect()

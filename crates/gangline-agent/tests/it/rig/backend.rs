@@ -51,6 +51,14 @@ impl Rig {
         texts.map(|text| text.parse::<Value>().unwrap()["body"].take()).collect()
     }
 
+    /// Waits for a request to the model in which this stands, and returns the first one.
+    pub(crate) fn request_with(&self, part: &str) -> String {
+        eventually(&format!("a request with `{part}`"), || {
+            let mut texts = self.requests().into_iter().map(|it| it.to_string());
+            texts.find(|text| text.contains(part))
+        })
+    }
+
     /// Returns the files of what the model was asked, in order.
     fn recorded(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.folder.path().join("requests")).into_iter().flatten();

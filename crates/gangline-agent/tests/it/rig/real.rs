@@ -1,6 +1,6 @@
 //! The real programs in the place of Ada's backend, or of her supervisor's, with the stand-in for a model.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use gangline_testkit::programs;
 
@@ -38,21 +38,22 @@ impl Real {
         }
     }
 
-    /// Returns the keys of an agent or a supervisor with this backend, whose model is at the address.
-    pub(super) fn keys(self, address: &str) -> Vec<(&'static str, String)> {
+    /// Returns YAML of an agent or a supervisor with this backend, whose model is at the address.
+    fn yaml(self, address: &str) -> String {
         let (program, base, model) = match self {
             Self::Claude => (Some(programs::claude()), "", None),
             Self::Codex => (Some(programs::codex()), "/v1", Some("gpt-5.5")),
             Self::OpenCode => (Some(programs::opencode()), "/v1", Some("lab/first")),
             Self::Native => (None, "", Some("standin")),
         };
-        let mut keys = vec![
-            ("agent", self.name().to_owned()),
-            ("base_url", format!("http://{address}{base}")),
-        ];
-        keys.extend(program.map(|it| ("command", format!("[\"{}\"]", it.display()))));
-        keys.extend(model.map(|it| ("model", it.to_owned())));
-        keys
+        let mut yaml = format!("agent: {}\nbase_url: http://{address}{base}\n", self.name());
+        if let Some(program) = program {
+            yaml.push_str(&format!("command: [\"{}\"]\n", program.display()));
+        }
+        if let Some(model) = model {
+            yaml.push_str(&format!("model: {model}\n"));
+        }
+        yaml
     }
 }
 
@@ -60,22 +61,40 @@ impl Rig {
     /// Ada has this backend and a model that follows the script; `more` is YAML of the top level, `each` of
     /// hers.
     pub(crate) fn real(real: Real, script: &str, (more, each): (&str, &str)) -> Self {
+        Self::served(script, |address, home| {
+            (more.to_owned(), format!("{}env: {}\n{each}", real.yaml(address), env(home)))
+        })
+    }
+
+    /// As [`Self::real`], with a supervisor that has that backend; the same model is behind both. `keys` are
+    /// more of the supervisor's.
+    pub(crate) fn watched(real: Real, by: Real, script: &str, (keys, each): (&str, &str)) -> Self {
+        Self::served(script, |address, home| {
+            let env = env(home);
+            let supervisor = format!("{}env: {env}\n{keys}\n", by.yaml(address));
+            let supervisor = supervisor.trim_end().replace('\n', "\n  ");
+            let more = format!("supervisor:\n  {supervisor}");
+            (more, format!("{}env: {env}\n{each}", real.yaml(address)))
+        })
+    }
+
+    /// Serves a model that follows the script; its address and a home without a login make YAML of the top
+    /// level and of Ada.
+    fn served(script: &str, yaml: impl FnOnce(&str, &Path) -> (String, String)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (address, model) = standin(script, &folder.path().join("requests"));
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
-        let keys = real.keys(&address.to_string());
-        let keys: String = keys.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
-        let env = format!("env: {}\n", env(&home.display().to_string()));
-        let mut rig = Self::new(folder, (more, &format!("{keys}{env}{each}")), Some(model));
+        let (more, keys) = yaml(&address.to_string(), &home);
+        let mut rig = Self::new(folder, (&more, &keys), Some(model));
         rig.model_address = Some(format!("http://{address}"));
         rig
     }
 }
 
 /// Returns the variables of a program: a home without a login, and no way out.
-fn env(home: &str) -> String {
-    let nowhere = "http://127.0.0.1:9";
+fn env(home: &Path) -> String {
+    let (home, nowhere) = (home.display(), "http://127.0.0.1:9");
     format!(
         "{{HOME: {home}, HTTPS_PROXY: \"{nowhere}\", HTTP_PROXY: \"{nowhere}\", NO_PROXY: \
          \"127.0.0.1\"}}"

@@ -28,6 +28,9 @@ fn what_cannot_be_asked_about_is_turned_off() {
     assert!(words(&options).starts_with("app-server -c "));
     assert!(words(&options).contains("features.unbounded_connection_retries=false"));
     assert!(words(&options).contains("features.plugins=false"));
+    assert!(!words(&options).contains("features.shell_tool=false"));
+    options.purpose = crate::Purpose::Judge;
+    assert!(words(&options).contains("features.shell_tool=false"));
 }
 
 #[test]
