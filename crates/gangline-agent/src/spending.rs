@@ -1,5 +1,6 @@
 //! The task that knows the agent's budgets: it records what the relay has counted, adds up what was
-//! spent today, holds the agent when a budget is spent, and tells the relay where to stop.
+//! spent today, holds the agent when a budget is spent, and tells the relay where to stop. An agent without
+//! budgets still obeys the fleet's hold.
 //!
 //! It owns what it has told already; sums are rows of the store. Start at [`Spending::run`].
 
@@ -12,7 +13,7 @@ use gangline_core::{
     pause::PauseReason,
     usage::Spender,
 };
-use gangline_os::{CancellationToken, clock::UnixMicros};
+use gangline_os::{CancellationToken, change_notice, clock::UnixMicros, paths::Paths};
 use gangline_relay::{Limits, Report, Stop};
 use gangline_store::{NewFinding, NewUsage, RelayedCall, Store, StoreError};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
@@ -37,6 +38,8 @@ pub(crate) struct SpendingDeps {
     pub(crate) budgets: Vec<(BudgetScope, Budget)>,
     /// The agents of the configuration.
     pub(crate) everybody: Vec<AgentName>,
+    /// Where they hear of a hold of all.
+    pub(crate) paths: Paths,
     /// The open turn.
     pub(crate) context: watch::Receiver<Option<TurnContext>>,
     /// Where the relay stops; there may be none.
@@ -166,10 +169,12 @@ impl Spending {
 
     /// Adds up, and does what follows.
     async fn look(&mut self) -> Result<(), StoreError> {
+        let Some((day, now)) = self.today() else { return Ok(()) };
         if self.deps.budgets.is_empty() {
+            self.follow(now).await?;
+            self.first = false;
             return Ok(());
         }
-        let Some((day, now)) = self.today() else { return Ok(()) };
         if day.name != self.day {
             self.new_day(&day).await;
         }
@@ -194,7 +199,8 @@ impl Spending {
         if self.first && !holds {
             self.send(Incoming::Unpause(PauseReason::Budget)).await;
         }
-        self.fleet(now).await?;
+        self.break_fleet(now).await?;
+        self.follow(now).await?;
         self.first = false;
         Ok(())
     }
@@ -240,9 +246,7 @@ impl Spending {
         if *scope == BudgetScope::Day && stops {
             // Who opens the hold tells of it: once for the whole installation.
             let until = Some(UnixMicros(day.ends));
-            if self.deps.store.hold_fleet(&cause, until).await? {
-                self.find(scope, &cause).await;
-            }
+            self.hold_fleet(&cause, until).await?;
             return Ok(false);
         }
         if stops {
@@ -290,39 +294,60 @@ impl Spending {
         self.send(Incoming::Finding(Box::new(new))).await;
     }
 
-    /// Follows the hold of the fleet, and opens one when half of the agents parked.
-    async fn fleet(&mut self, now: UnixMicros) -> Result<(), StoreError> {
+    /// Opens a hold of the fleet, unless one is open; then everybody hears of it at once.
+    async fn hold_fleet(&self, why: &str, until: Option<UnixMicros>) -> Result<(), StoreError> {
+        if self.deps.store.hold_fleet(why, until).await? {
+            self.find(&BudgetScope::Day, why).await;
+            for agent in &self.deps.everybody {
+                change_notice::notify(&self.deps.paths.change_notice(agent.folded()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a hold of the fleet when half of the agents parked.
+    async fn break_fleet(&mut self, now: UnixMicros) -> Result<(), StoreError> {
         let store = self.deps.store.clone();
         let rows = store.agents().await?;
         let released = store.fleet_released_at().await?.unwrap_or(UnixMicros(i64::MIN));
         let parked = rows.iter().filter(|row| row.is_parked() && row.updated_at > released);
         let parked: Vec<i64> = parked.map(|row| row.updated_at.0).collect();
-        if budget::fleet_breaks(self.deps.everybody.len(), &parked, now.0)
-            && store.hold_fleet(texts::FLEET_PARKED, None).await?
-        {
-            self.find(&BudgetScope::Day, texts::FLEET_PARKED).await;
+        if budget::fleet_breaks(self.deps.everybody.len(), &parked, now.0) {
+            self.hold_fleet(texts::FLEET_PARKED, None).await?;
         }
+        Ok(())
+    }
+
+    /// Follows the hold of the fleet.
+    async fn follow(&mut self, now: UnixMicros) -> Result<(), StoreError> {
+        let store = self.deps.store.clone();
         let hold = store.fleet_hold().await?;
         let over = |until: Option<UnixMicros>| until.is_some_and(|until| until <= now);
         match hold {
             Some(hold) if over(hold.until) => {
                 store.release_fleet("the next day").await?;
-                self.let_fleet_go().await;
+                self.let_fleet_go().await?;
             }
             Some(hold) if self.fleet != Some(hold.id) => {
                 self.fleet = Some(hold.id);
                 self.send(Incoming::Pause { reason: PauseReason::Fleet, until: hold.until }).await;
             }
             Some(_) => {}
-            None => self.let_fleet_go().await,
+            None => self.let_fleet_go().await?,
         }
         Ok(())
     }
 
-    async fn let_fleet_go(&mut self) {
-        if self.fleet.take().is_some() || self.first {
+    /// The hold is over; it may have ended while this agent's daemon was down.
+    async fn let_fleet_go(&mut self) -> Result<(), StoreError> {
+        let kept = self.first && {
+            let row = self.deps.store.agent(&self.deps.me.agent).await?;
+            row.is_some_and(|row| row.pauses.iter().any(|it| it.reason == PauseReason::Fleet))
+        };
+        if self.fleet.take().is_some() || kept {
             self.send(Incoming::Unpause(PauseReason::Fleet)).await;
         }
+        Ok(())
     }
 
     async fn send(&self, incoming: Incoming) {

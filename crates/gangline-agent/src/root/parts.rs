@@ -423,9 +423,6 @@ fn spawn_spending(
     shared: &Shared,
     relay: Option<Prepared>,
 ) {
-    if relay.is_none() && settings.spending.budgets.is_empty() {
-        return;
-    }
     let (limits, limit) = watch::channel(Limits::default());
     let reports = relay.map(|relay| {
         let (serve, reports) = relay.serve(limit, shared.flush.clone());
@@ -438,6 +435,7 @@ fn spawn_spending(
         agent_loop: shared.agent_loop.clone(),
         budgets: settings.spending.budgets.clone(),
         everybody: settings.everybody.clone(),
+        paths: settings.paths.clone(),
         context: shared.context.clone(),
         limits,
     });

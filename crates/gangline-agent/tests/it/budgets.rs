@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use gangline_core::budget::{self, BudgetScope};
+use gangline_os::clock::Clock as _;
+use gangline_store::NewRaise;
 use serde_json::json;
 
 use crate::rig::{ADA, ROOM, Rig};
@@ -73,6 +76,57 @@ fn a_hold_lets_the_turn_end_and_begins_no_other() {
     // It is held by its successor too.
     let daemon = rig.start();
     rig.sees(STATES, &["answered", "accepted"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// A raise acts at once, without a tick: who is told by the change notice looks.
+#[test]
+fn a_raise_lets_the_agent_go_on_at_once() {
+    let rig = Rig::native(SCRIPT, "budget: {tokens: 10}");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada one");
+    ori.hears(ADA, ROOM, "fine");
+    rig.sees("SELECT reason FROM pauses", &["budget"]);
+    ori.say(ROOM, "@lab-ada two");
+    rig.sees(STATES, &["answered", "accepted"]);
+    let now = jiff::Timestamp::from_microsecond(rig.clock.now().0).unwrap();
+    let day = budget::day(&jiff::Zoned::new(now, jiff::tz::TimeZone::system())).unwrap().name;
+    let scope = BudgetScope::Agent(ADA.parse().unwrap());
+    let raise = "100".parse().unwrap();
+    let new = NewRaise { scope, day, raise, by: "ori".to_owned() };
+    rig.outside(async |store| store.raise_budget(new.clone()).await.unwrap());
+    rig.notify();
+    ori.hears(ADA, ROOM, "fine");
+    rig.sees(FINDINGS, &["budget/lab-ada resolved"]);
+    rig.sees("SELECT reason FROM pauses", &[]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// The fleet's hold is for every agent, also for one without a budget; it is known to the next daemon, and
+/// its end acts at once.
+#[test]
+fn the_fleets_hold_is_for_an_agent_without_a_budget_too() {
+    let rig = Rig::native(SCRIPT, "");
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    rig.outside(async |store| assert!(store.hold_fleet("the day is spent", None).await.unwrap()));
+    rig.notify();
+    rig.sees("SELECT reason FROM pauses", &["fleet"]);
+    ori.say(ROOM, "@lab-ada one");
+    rig.sees(STATES, &["accepted"]);
+    rig.outside(async |store| assert!(store.release_fleet("ori").await.unwrap()));
+    rig.notify();
+    ori.hears(ADA, ROOM, "fine");
+    rig.outside(async |store| assert!(store.hold_fleet("again", None).await.unwrap()));
+    rig.notify();
+    rig.sees("SELECT reason FROM pauses", &["fleet"]);
+    daemon.kill();
+    rig.outside(async |store| assert!(store.release_fleet("ori").await.unwrap()));
+    let daemon = rig.start();
+    rig.sees("SELECT reason FROM pauses", &[]);
+    ori.say(ROOM, "@lab-ada two");
+    rig.sees(STATES, &["answered", "answered"]);
     assert_eq!(daemon.stop().code, 0);
 }
 

@@ -93,7 +93,7 @@ async fn raise(global: &Global, scope: BudgetScope, raise: Raise) -> Result<(), 
         return output::json(&budgets::of_today(&loaded, &store).await?);
     }
     output::print(&format!(
-        "the budget of {scope} has {raise} more until midnight; agents hear of it within 30 seconds\n"
+        "the budget of {scope} has {raise} more until midnight\n"
     ))
 }
 
@@ -112,7 +112,7 @@ async fn release(global: &Global) -> Result<(), Failure> {
             return output::json(&budgets::of_today(&loaded, &store).await?);
         }
     }
-    output::print("the agents go on within 30 seconds\n")
+    output::print("the agents go on\n")
 }
 
 fn tell(paths: &gangline_os::paths::Paths, loaded: &Loaded) {
