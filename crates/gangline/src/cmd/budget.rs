@@ -92,9 +92,7 @@ async fn raise(global: &Global, scope: BudgetScope, raise: Raise) -> Result<(), 
     if global.json {
         return output::json(&budgets::of_today(&loaded, &store).await?);
     }
-    output::print(&format!(
-        "the budget of {scope} has {raise} more until midnight\n"
-    ))
+    output::print(&format!("the budget of {scope} has {raise} more until midnight\n"))
 }
 
 async fn release(global: &Global) -> Result<(), Failure> {
