@@ -364,6 +364,7 @@ impl AgentLoop {
                 self.shown.login_hint = None;
                 self.think(Input::Runtime(RuntimeInput::LoggedIn { generation }));
             }
+            RuntimeEvent::Effort { raised } => self.effort(raised),
             RuntimeEvent::Compacting => {
                 self.shown.compacting = true;
                 self.record_notice(None, "compacting", texts::COMPACTING.to_owned());

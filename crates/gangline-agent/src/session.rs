@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use gangline_core::{
     TurnId,
     agent::{ChosenModel, Generation},
+    effort::Effort,
     outcome::EndedBy,
     whisper::WhisperRoad,
 };
@@ -213,6 +214,11 @@ impl Generations {
         }
     }
 
+    /// Has the model think harder, or as before.
+    pub(crate) fn set_effort(&mut self, effort: Effort) {
+        self.must_take(Command::SetEffort(effort));
+    }
+
     /// Ends the open turn.
     pub(crate) fn interrupt(&mut self) {
         self.send(Command::Interrupt);
@@ -296,6 +302,7 @@ impl Generations {
                 warn!(why, %turn, "the backend has no such turn");
                 self.interrupted(generation, turn);
             }
+            Command::SetEffort(_) => debug!(why, "the effort stays as it is"),
             // It goes back to the queue at the turn's end.
             Command::Steer(_) => debug!(why, "not steered"),
             Command::Compact | Command::Clear => {

@@ -255,6 +255,8 @@ pub struct StatusNote {
     pub version: Option<String>,
     /// See [`AgentStatus::model`].
     pub model: Option<String>,
+    /// See [`AgentStatus::effort`].
+    pub effort: Option<String>,
     /// See [`AgentStatus::runtime`].
     pub runtime: Option<String>,
     /// See [`AgentStatus::configured_runtime`].
@@ -433,6 +435,9 @@ pub struct AgentStatus {
     /// long as neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The effort of the model, while it is raised for a task (R1-11): `high`; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
     /// The backend that its daemon has, or had last; absent before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,

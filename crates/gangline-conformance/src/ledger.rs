@@ -82,6 +82,7 @@ impl Ledger {
             | RuntimeEvent::Began
             | RuntimeEvent::NeedsLogin { .. }
             | RuntimeEvent::LoggedIn
+            | RuntimeEvent::Effort { .. }
             | RuntimeEvent::Notice { .. } => {}
         }
     }

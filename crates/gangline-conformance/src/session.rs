@@ -439,6 +439,7 @@ fn name(command: &Command) -> &'static str {
         Command::Interrupt => "interrupt",
         Command::Decide(_) => "a decision",
         Command::SetModel(_) => "set_model",
+        Command::SetEffort(_) => "set_effort",
         Command::Compact => "compact",
         Command::Clear => "clear",
         Command::Stop(_) => "stop",

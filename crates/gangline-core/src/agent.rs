@@ -28,6 +28,7 @@ pub use view::{AgentPhase, PhaseName, View};
 
 use breaker::Breaker;
 use care::Care;
+use effort::Deeper;
 use session::Session;
 use turn::{Close, OpenedBy, Step, Turn};
 
@@ -36,6 +37,7 @@ mod attached;
 mod breaker;
 mod care;
 mod effect;
+mod effort;
 mod input;
 mod operator;
 mod options;
@@ -81,6 +83,8 @@ pub struct Agent {
     /// What is done about a context that becomes full.
     care: Care,
     session: Session,
+    /// Whether the backend thinks harder than usual, and for which task.
+    deeper: Deeper,
     /// The generation whose session is empty and gets a first prompt in a separate turn.
     primes: Option<Generation>,
     turns: i64,
@@ -130,6 +134,7 @@ impl Agent {
             buffered_until: None,
             care,
             session: Session::new(),
+            deeper: Deeper::default(),
             primes: None,
             turns: 0,
             lives: 0,
@@ -183,6 +188,7 @@ impl Agent {
             Input::Unpause { reason } => self.unpause(reason, &mut out),
             Input::Change(change) => self.change_context(change),
             Input::ModelChosen(model) => self.model_chosen(model),
+            Input::ThinkDeeper { turn, road } => self.think_deeper(turn, road, &mut out),
             Input::Drain(drain) => self.drain(now, drain, &mut out),
             Input::StoreDegraded => self.degraded = true,
             Input::StoreOk => self.degraded = false,
@@ -420,6 +426,7 @@ impl Agent {
         let with = if crashed_fresh || fall_back { StartWith::Fresh } else { StartWith::Resume };
         let with = self.session.begins(with);
         self.start_after = None;
+        self.deeper = Deeper::default();
         self.proven = (None, false);
         // One that was under way has ended with the generation before.
         self.care.not_shortened();
@@ -443,6 +450,7 @@ impl Agent {
             self.buffered.remove(&queued.id);
         }
         let turn = Turn::new(id, generation, OpenedBy::Us, taken);
+        self.effort_for(&turn.causes(), out);
         self.feed_after = None;
         self.rate_limited = false;
         out.push(Effect::Take { turn: id, messages: turn.message_ids() });
@@ -453,9 +461,11 @@ impl Agent {
     fn close(&mut self, now: Now, close: &Close, out: &mut Vec<Effect>) {
         let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
         let (id, generation, notes) = (turn.id, turn.generation, turn.by == OpenedBy::Notes);
+        let about = (turn.id, turn.causes());
         let settle = turn.end(close.outcome.clone(), self.options.rules, out);
         let worked = settle.iter().any(|one| one.state != MessageState::Accepted);
         let returned = settle.iter().any(Settlement::returns_now);
+        let task_is_over = self.task_is_over(about, &settle);
         if matches!(close.outcome, Outcome::RateLimited(_)) {
             self.feed_after = Some(now.plus(self.options.rate_limit_pause));
             self.rate_limited = true;
@@ -468,6 +478,9 @@ impl Agent {
         } else {
             self.proven.1 |= worked;
             self.phase = Phase::Idle { generation };
+        }
+        if task_is_over {
+            self.think_as_before(out);
         }
         self.care.used(now);
         self.care_after((id, notes), &close.outcome, out);

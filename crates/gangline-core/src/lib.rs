@@ -13,6 +13,7 @@ pub mod budget;
 pub mod cause;
 pub mod checkpoint;
 pub mod digest;
+pub mod effort;
 pub mod finding;
 pub mod hook;
 pub mod id;

@@ -23,7 +23,7 @@ pub use self::steer::{SteerError, Steered};
 use crate::authorize::Authorizer;
 use crate::client::error::ApiError;
 use crate::client::{Client, ClientError};
-use crate::config::Config;
+use crate::config::{Config, Thinking};
 use crate::event::{EventHandler, Silent, Status};
 use crate::history::History;
 use crate::session::SessionError;
@@ -36,6 +36,7 @@ pub struct Harness {
     parts: Arc<Parts>,
     authorizer: Option<Arc<dyn Authorizer>>,
     model: Arc<Mutex<String>>,
+    thinking: Arc<Mutex<Thinking>>,
     history: Arc<tokio::sync::Mutex<History>>,
     current: Arc<Mutex<Option<Running>>>,
 }
@@ -137,11 +138,13 @@ impl Harness {
             Client::new(&config).map_err(|e: ClientError| BuildError::Client(Box::new(e)))?;
         let handler = handler.unwrap_or_else(|| Arc::new(Silent));
         let model = Arc::new(Mutex::new(config.model.clone()));
+        let thinking = Arc::new(Mutex::new(config.thinking));
         let parts = Parts::new(config, Arc::new(client), tools, handler)?;
         Ok(Self {
             parts: Arc::new(parts),
             authorizer: None,
             model,
+            thinking,
             history: Arc::default(),
             current: Arc::default(),
         })
@@ -244,6 +247,18 @@ impl Harness {
         self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Thinks like this from the next request on, also in a running prompt. Returns whether that is
+    /// another way than before.
+    pub fn set_thinking(&self, thinking: Thinking) -> bool {
+        let mut now = self.thinking.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *now, thinking) != thinking
+    }
+
+    /// Returns the thinking in force.
+    pub fn thinking(&self) -> Thinking {
+        *self.thinking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the whole conversation, whatever of it is still sent; nothing while a prompt is
     /// running.
     pub fn messages(&self) -> Option<Vec<Message>> {
@@ -259,9 +274,9 @@ impl Harness {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the configuration with the model in force.
+    /// Returns the configuration with the model and the thinking in force.
     fn request_config(&self) -> Config {
-        Config { model: self.model(), ..self.parts.config.clone() }
+        Config { model: self.model(), thinking: self.thinking(), ..self.parts.config.clone() }
     }
 }
 

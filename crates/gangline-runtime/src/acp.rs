@@ -20,6 +20,7 @@ mod wire;
 use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
+use gangline_core::effort::EffortChange;
 use gangline_os::task::TaskGroup;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -97,6 +98,7 @@ fn can(recipe: &Recipe, extra: &BTreeMap<String, Value>) -> Result<Capabilities,
         set_model: true,
         default_model: None,
         fixed_model: false,
+        effort: EffortChange::Never,
         begins_turns: false,
         host_tools: fields.tools != Tools::None,
         mcp_stdio: recipe.servers.stdio,

@@ -7,6 +7,7 @@
 //! one for each turn to `claude/per_turn.rs`, and how it is started is in `claude/launch.rs`.
 
 mod decode;
+mod effort;
 mod encode;
 mod launch;
 mod login;
@@ -20,6 +21,7 @@ mod turns;
 use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
+use gangline_core::effort::EffortChange;
 use gangline_os::task::TaskGroup;
 use serde_json::Value;
 
@@ -45,6 +47,8 @@ const CAN: Capabilities = Capabilities {
     // A session that is resumed keeps the model that it had last, so leaving the name out does not
     // bring it back.
     default_model: Some("default"),
+    // The newest one takes it with the next prompt, older ones with the next request.
+    effort: EffortChange::NextTurn,
     begins_turns: true,
     host_tools: true,
     mcp_stdio: true,

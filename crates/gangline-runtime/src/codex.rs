@@ -6,6 +6,7 @@
 //! conversation begins, is in `codex/launch.rs` and `codex/thread.rs`.
 
 mod decode;
+mod effort;
 mod encode;
 mod items;
 mod launch;
@@ -19,6 +20,7 @@ mod turns;
 use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
+use gangline_core::effort::EffortChange;
 use gangline_os::task::TaskGroup;
 use serde_json::Value;
 
@@ -42,6 +44,7 @@ const CAN: Capabilities = Capabilities {
     compact: true,
     clear: true,
     set_model: true,
+    effort: EffortChange::NextTurn,
     host_tools: true,
     mcp_stdio: true,
     mcp_http: true,

@@ -1,6 +1,6 @@
 //! What the daemon asks of a backend, in one shape for all of them.
 
-use gangline_core::TurnId;
+use gangline_core::{TurnId, effort::Effort};
 
 use crate::{ApprovalReply, Prompt, StopReason};
 
@@ -22,6 +22,10 @@ pub enum Command {
     Decide(ApprovalReply),
     /// Use another model from the next turn on.
     SetModel(String),
+    /// Have the model think harder, or as before, from when [`crate::Capabilities::effort`] says
+    /// (R1-11). [`crate::RuntimeEvent::Effort`] follows if that changes something; nothing does where the
+    /// model thinks as hard as it can.
+    SetEffort(Effort),
     /// Shorten the context: [`crate::RuntimeEvent::Compacting`], then
     /// [`crate::RuntimeEvent::Compacted`]. The session does it between turns; a prompt that comes
     /// meanwhile waits.

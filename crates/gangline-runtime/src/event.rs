@@ -1,6 +1,6 @@
 //! What a backend tells the daemon, in one shape for all of them (R0-18).
 
-use gangline_core::{TurnId, block::Block};
+use gangline_core::{TurnId, block::Block, effort::EffortLevel};
 use serde::{Deserialize, Serialize};
 
 use crate::{Command, Refusal, SessionId};
@@ -138,6 +138,11 @@ pub enum RuntimeEvent {
     /// The backend is logged in again, after [`TurnResult::NeedsLogin`] or
     /// [`RuntimeEvent::NeedsLogin`].
     LoggedIn,
+    /// The effort of the model was changed by [`Command::SetEffort`].
+    Effort {
+        /// The level that it was raised to; `None` = it is the ground level again.
+        raised: Option<EffortLevel>,
+    },
     /// The context is being shortened.
     Compacting,
     /// The context was shortened, or could not be.

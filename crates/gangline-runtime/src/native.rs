@@ -6,6 +6,7 @@
 //! `native/worker.rs`, what it is made of in `native/build.rs`.
 
 mod build;
+mod effort;
 mod events;
 mod host;
 mod outcome;
@@ -16,6 +17,7 @@ mod worker;
 use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
+use gangline_core::effort::EffortChange;
 use gangline_os::{secret::Secret, task::TaskGroup};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -39,6 +41,7 @@ const CAN: Capabilities = Capabilities {
     compact: true,
     clear: true,
     set_model: true,
+    effort: EffortChange::AtOnce,
     host_tools: true,
     mcp_stdio: true,
     mcp_http: true,

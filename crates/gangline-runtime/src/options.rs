@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use gangline_core::{
+    effort::EffortChange,
     permission::{self, Permissions},
     reading::Bounds,
     whisper::WhisperRoad,
@@ -238,6 +239,8 @@ pub struct Capabilities {
     pub default_model: Option<&'static str>,
     /// A model that is named has no effect, at a start neither: nothing says how the program is told.
     pub fixed_model: bool,
+    /// When [`crate::Command::SetEffort`] takes effect.
+    pub effort: EffortChange,
     /// The backend may begin turns by itself.
     pub begins_turns: bool,
     /// The tools of the daemon reach the model.
@@ -283,6 +286,7 @@ impl Capabilities {
         set_model: false,
         default_model: None,
         fixed_model: false,
+        effort: EffortChange::Never,
         begins_turns: false,
         host_tools: false,
         mcp_stdio: false,

@@ -6,6 +6,7 @@
 
 use std::{fmt, future::Future, time::Duration};
 
+use gangline_core::effort::EffortChange;
 use gangline_os::{
     clock::{self, SharedClock},
     proc,
@@ -204,6 +205,7 @@ impl SessionPort {
             Command::Adopt(_) => (false, "begin a turn by itself"),
             Command::Steer(_) => (can.steer, "take a text into a turn"),
             Command::SetModel(_) => (can.set_model, "change its model"),
+            Command::SetEffort(_) => (can.effort != EffortChange::Never, "change its effort"),
             Command::Compact => (can.compact, "shorten its context"),
             Command::Clear => (can.clear, "empty its context"),
             Command::Interrupt | Command::Decide(_) | Command::Stop(_) => return None,

@@ -95,6 +95,7 @@ fn holding(note: StatusNote, facts: &Facts, phase: &Stored<AgentPhase>) -> Statu
             degraded: false,
             compacting: false,
             rate_limited: false,
+            effort: None,
             ..note
         },
     }

@@ -28,6 +28,7 @@ impl AgentLoop {
     pub(super) fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::StartRuntime { generation, with } => {
+                self.shown.effort = None;
                 // Where there was no session, nothing is forgotten.
                 if with == StartWith::Fresh && self.restart.had_session() {
                     self.record_notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
@@ -71,6 +72,7 @@ impl AgentLoop {
             }
             Effect::Clear { .. } => self.generations.clear(),
             Effect::SetModel { .. } => self.generations.set_model(),
+            Effect::SetEffort { effort, .. } => self.generations.set_effort(effort),
             Effect::SendInterrupt { turn } => {
                 debug!(%turn, "interrupting");
                 match self.takes_prompt_back() {

@@ -189,6 +189,7 @@ impl AgentLoop {
             origin: row.origin,
             attempt: row.attempt,
             in_reply_to: row.in_reply_to,
+            cause: row.cause_root.unwrap_or(row.id),
             needs: if row.is_restart_note() { self.restart.needs() } else { Needs::Turn },
         };
         let view = self.core.view();
@@ -233,7 +234,7 @@ fn abilities(can: Capabilities) -> Abilities {
         (true, None) => ModelChange::Named,
         (false, _) => ModelChange::Restart,
     };
-    Abilities { compact: can.compact, clear: can.clear, model }
+    Abilities { compact: can.compact, clear: can.clear, model, effort: can.effort }
 }
 
 /// Reports that it was heard. The one who asked may have gone since.

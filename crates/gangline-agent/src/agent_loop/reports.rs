@@ -64,6 +64,7 @@ impl AgentLoop {
 
     /// Tells once that the session that was begun is over.
     pub(super) fn session_ends(&mut self, how: &str) {
+        self.shown.effort = None;
         if std::mem::take(&mut self.reports.session_open) {
             let data = HookData { message: how.to_owned(), ..HookData::default() };
             self.hook(None, HookEvent::SessionStop, data);

@@ -8,6 +8,7 @@ use gangline_config::Permissions;
 use gangline_core::{
     TurnId,
     agent::{AgentPhase, PhaseName, View},
+    effort::EffortLevel,
     pause::Held,
     pulse::Waits,
 };
@@ -46,6 +47,8 @@ pub(super) struct Shown {
     /// The model that was configured or chosen, and the one that spoke last, as it calls itself.
     pub(super) model: Option<String>,
     pub(super) spoke: String,
+    /// The effort, while it is raised.
+    pub(super) effort: Option<EffortLevel>,
     /// The backend's own session id.
     pub(super) session: Option<String>,
     /// The backend, and the configured one if that is another.
@@ -83,6 +86,7 @@ struct Trouble {
     compacting: bool,
     irc: Option<String>,
     model: Option<String>,
+    effort: Option<EffortLevel>,
     unasked: Option<String>,
     supervisor: Option<SupervisorStatus>,
 }
@@ -122,6 +126,7 @@ impl AgentLoop {
             compacting: self.shown.compacting,
             irc: self.shown.irc.clone(),
             model: self.shown.model(),
+            effort: self.shown.effort,
             unasked: self.shown.unasked.clone(),
             supervisor: self.shown.supervisor.clone(),
         };
@@ -233,6 +238,7 @@ impl AgentLoop {
             irc: self.shown.irc.clone(),
             version: Some(VERSION.to_owned()),
             model: self.shown.model(),
+            effort: self.shown.effort.map(|level| level.as_str().to_owned()),
             runtime: self.shown.runtime.clone(),
             configured_runtime: self.shown.configured_runtime.clone(),
             permissions: self.shown.permissions.map(|mode| mode.as_str().to_owned()),

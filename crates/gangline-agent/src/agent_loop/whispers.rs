@@ -5,6 +5,8 @@
 
 use gangline_core::{
     TurnId,
+    agent::Input,
+    effort::EffortLevel,
     whisper::{
         self, WhisperKind, WhisperRoad, WhisperSource,
         pool::{Batch, Pool, Whisper},
@@ -83,6 +85,7 @@ impl AgentLoop {
         }
         let Some((batch, whispers)) = self.whispers.take() else { return prompt };
         self.whispers.prompted = Some((turn, batch));
+        self.deeper(&whispers, (turn, WhisperRoad::Prompt));
         let texts = texts_of(&whispers, turn);
         let lines = whisper::lines(texts.iter().map(|(kind, text)| (*kind, text.as_str())));
         format!("{lines}\n{prompt}")
@@ -102,6 +105,7 @@ impl AgentLoop {
         );
         let uuid = Uuid::new_v4().to_string();
         self.whispers.steered = Some((uuid.clone(), turn, batch));
+        self.deeper(&whispers, (turn, WhisperRoad::Steer));
         self.generations.steer(Prompt { turn, text, uuid });
     }
 
@@ -120,9 +124,25 @@ impl AgentLoop {
         };
         let Some((batch, whispers)) = self.whispers.take() else { return };
         let texts = texts_of(&whispers, turn);
+        self.deeper(&whispers, (turn, taking.road));
         let carried = self.whispers.in_transit.begin(batch, (taking.road, turn), texts);
         // Dropped here, it is told as not arrived.
         let _ = taking.reply.send(carried);
+    }
+
+    /// Has the model think harder about what it is asked to think deeper about, before it is told so
+    /// (R1-11).
+    fn deeper(&mut self, whispers: &[Whisper], (turn, road): (TurnId, WhisperRoad)) {
+        if whispers.iter().any(|whisper| whisper.kind == WhisperKind::ThinkDeeper) {
+            self.think(Input::ThinkDeeper { turn, road });
+        }
+    }
+
+    /// The model thinks harder, or as before.
+    pub(super) fn effort(&mut self, raised: Option<EffortLevel>) {
+        self.shown.effort = raised;
+        self.record_notice(self.open_turn_id(), "effort", texts::supervisor::effort(raised));
+        self.show();
     }
 
     /// It is known whether what an answer carried has arrived.

@@ -318,6 +318,7 @@ impl Running {
             | Command::Adopt(_)
             | Command::Steer(_)
             | Command::SetModel(_)
+            | Command::SetEffort(_)
             | Command::Compact
             | Command::Clear => return Passed::Full,
         }

@@ -235,6 +235,7 @@ impl Evaluator {
             | RuntimeEvent::Began
             | RuntimeEvent::Alive { .. }
             | RuntimeEvent::LoggedIn
+            | RuntimeEvent::Effort { .. }
             | RuntimeEvent::Compacting
             | RuntimeEvent::Compacted { .. }
             | RuntimeEvent::Accepted { .. }

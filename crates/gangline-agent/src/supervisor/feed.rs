@@ -116,6 +116,7 @@ impl Feed {
             | RuntimeEvent::Alive { .. }
             | RuntimeEvent::NeedsLogin { .. }
             | RuntimeEvent::LoggedIn
+            | RuntimeEvent::Effort { .. }
             | RuntimeEvent::Compacting
             | RuntimeEvent::Compacted { .. }
             | RuntimeEvent::Accepted { .. }

@@ -1,12 +1,20 @@
 //! What is said of the supervisor.
 
-use gangline_core::watch::Unreadable;
+use gangline_core::{effort::EffortLevel, watch::Unreadable};
 
 /// A tool that the supervisor's model calls.
 pub(crate) const NO_TOOLS: &str = "a supervisor only replies: it has no tools";
 pub(crate) const TOO_SLOW: &str = "it did not reply within two minutes";
 pub(crate) const GONE: &str = "its backend ended before it replied";
 pub(crate) const RATE_LIMITED: &str = "its provider's rate limit is reached";
+
+/// Says that the model thinks harder for a task, or as before (R1-11).
+pub(crate) fn effort(raised: Option<EffortLevel>) -> String {
+    match raised {
+        Some(level) => format!("the effort is {level} for this task: it was asked to think deeper"),
+        None => "the effort is as before: the task is over".to_owned(),
+    }
+}
 
 /// Says that an evaluation came to nothing, and what follows.
 pub(crate) fn failed(agent: &str, why: &str) -> String {

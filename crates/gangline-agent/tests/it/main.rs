@@ -11,6 +11,7 @@ mod budgets;
 mod checkpoint;
 mod colleagues;
 mod container;
+mod deeper;
 mod hazards;
 mod hooks;
 mod inbox;

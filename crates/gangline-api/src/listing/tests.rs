@@ -33,6 +33,7 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         channels: Vec::new(),
         version: Some("0.1.0".to_owned()),
         model: None,
+        effort: None,
         runtime: None,
         configured_runtime: None,
         permissions: None,

@@ -13,6 +13,8 @@ const COMMAND_MAX: usize = 60;
 const QUOTED_MAX: usize = 60;
 /// The longest hint for a login in a description, in characters.
 const HINT_MAX: usize = 80;
+/// The longest word for an effort in a description, in characters.
+const EFFORT_MAX: usize = 20;
 /// The longest reason in a description, in characters.
 const REASON_MAX: usize = 80;
 
@@ -37,6 +39,8 @@ pub struct Situation<'a> {
     pub waiting: u64,
     /// Whether the model refuses requests for now.
     pub rate_limited: bool,
+    /// The effort, while it is raised for a task.
+    pub effort: Option<&'a str>,
     /// Whether new turns are stopped.
     pub paused: bool,
     /// Why they are, as far as that is known.
@@ -53,6 +57,9 @@ impl Situation<'_> {
         let mut rest = String::new();
         if self.degraded {
             rest.push_str(", the store cannot write");
+        }
+        if let Some(effort) = self.effort {
+            rest.push_str(&format!(", effort {} (raised for this task)", cut(effort, EFFORT_MAX)));
         }
         if self.paused && self.state != State::Paused {
             rest.push_str(", paused");

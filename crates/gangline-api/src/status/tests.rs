@@ -87,6 +87,7 @@ fn situation(state: State) -> Situation<'static> {
         paused: false,
         pauses: &[],
         rate_limited: false,
+        effort: None,
         degraded: false,
     }
 }
@@ -213,6 +214,7 @@ fn a_description_is_one_short_line_whatever_it_quotes() {
             parked: Some(&long),
             waiting: u64::MAX,
             rate_limited: true,
+            effort: Some(&long),
             paused: true,
             pauses: &[],
             degraded: true,

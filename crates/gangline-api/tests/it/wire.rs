@@ -276,6 +276,7 @@ fn status_has_its_golden_form() {
         channels: Vec::new(),
         version: None,
         model: None,
+        effort: None,
         runtime: None,
         configured_runtime: None,
         permissions: None,
@@ -310,6 +311,7 @@ fn status_has_its_golden_form() {
         channels: Vec::new(),
         version: Some("0.1.0".into()),
         model: Some("haiku".into()),
+        effort: None,
         runtime: Some("native".into()),
         configured_runtime: Some("claude".into()),
         spent: vec![Counted::of(

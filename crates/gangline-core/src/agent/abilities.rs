@@ -1,5 +1,7 @@
 //! What a backend can do between turns, and what is asked of it there.
 
+use crate::effort::EffortChange;
+
 /// What can be done to a session's context between turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ContextChange {
@@ -30,6 +32,8 @@ pub struct Abilities {
     pub clear: bool,
     /// Use another model.
     pub model: ModelChange,
+    /// Think harder or less hard.
+    pub effort: EffortChange,
 }
 
 /// What was chosen that the backend does not know yet.

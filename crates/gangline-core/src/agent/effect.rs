@@ -3,6 +3,7 @@
 use crate::{
     answer::Settlement,
     approval::Decision,
+    effort::Effort,
     id::{MessageId, TurnId},
     outcome::Outcome,
     pause::{Held, PauseReason},
@@ -176,6 +177,13 @@ pub enum Effect {
     SetModel {
         /// Which generation.
         generation: Generation,
+    },
+    /// Have the runtime think harder or as before (R1-11).
+    SetEffort {
+        /// Which generation.
+        generation: Generation,
+        /// How hard.
+        effort: Effort,
     },
     /// Ask the runtime to end the turn early.
     SendInterrupt {

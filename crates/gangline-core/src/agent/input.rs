@@ -10,6 +10,7 @@ use crate::{
     outcome::{By, EndedBy},
     pause::{PauseReason, QUOTA_FROM, Until},
     time::WallMicros,
+    whisper::WhisperRoad,
 };
 
 use super::{Abilities, ChosenModel, ContextChange};
@@ -43,6 +44,8 @@ pub struct Queued {
     pub attempt: i64,
     /// Set if it is itself an answer.
     pub in_reply_to: Option<MessageId>,
+    /// The message that it all began with; its own id if no agent caused it.
+    pub cause: MessageId,
     /// Whether it needs a turn of its own.
     pub needs: Needs,
 }
@@ -146,6 +149,13 @@ pub enum Input {
     Change(ContextChange),
     /// Another model was chosen than the backend was started with or told last.
     ModelChosen(ChosenModel),
+    /// The agent is given a whisper that asks it to think deeper. With a prompt: before that is given.
+    ThinkDeeper {
+        /// In which turn.
+        turn: TurnId,
+        /// By which road.
+        road: WhisperRoad,
+    },
     /// The daemon is to end.
     Drain(Drain),
     /// The store cannot write: no new turns.

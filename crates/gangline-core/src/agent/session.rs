@@ -42,7 +42,7 @@ enum Wanted {
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Session {
-    can: Abilities,
+    pub(super) can: Abilities,
     /// The generation has told what it can do.
     told: bool,
     size: Size,

@@ -23,6 +23,7 @@ mod world;
 
 pub(super) fn queued(id: i64) -> Queued {
     Queued {
+        cause: MessageId(id),
         id: MessageId(id),
         asker: "ori".to_owned(),
         target: "#lab".to_owned(),
@@ -69,6 +70,7 @@ fn short(effect: &Effect) -> String {
         Effect::Compact { .. } => "compact".to_owned(),
         Effect::Clear { .. } => "clear".to_owned(),
         Effect::SetModel { .. } => "set model".to_owned(),
+        Effect::SetEffort { effort, .. } => format!("{effort:?}").to_lowercase(),
         Effect::SendInterrupt { turn } => format!("interrupt {turn}"),
         Effect::AskHuman { turn, request } => format!("ask {turn} {request}"),
         Effect::Decide { request, decision, .. } => format!("decide {request} {decision:?}"),

@@ -82,13 +82,27 @@ pub(super) struct Turn {
     pub(super) not_taken: bool,
     pub(super) pending: BTreeSet<ApprovalRequestId>,
     messages: Vec<TurnMessage>,
-    /// Those of them that need no turn of their own.
-    attached: Vec<(MessageId, Needs)>,
+    /// What the queue knew of them beside that.
+    known: Vec<Known>,
     actions: Vec<TurnAction>,
     text_bytes: usize,
     /// Messages that the agent has read and the queue does not hold yet.
     expected: BTreeSet<MessageId>,
     deadline: Option<Now>,
+}
+
+/// What a turn keeps of a message for the queue.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    id: MessageId,
+    cause: MessageId,
+    needs: Needs,
+}
+
+impl Known {
+    fn of(queued: &Queued) -> Self {
+        Self { id: queued.id, cause: queued.cause, needs: queued.needs }
+    }
 }
 
 impl Turn {
@@ -107,11 +121,7 @@ impl Turn {
             again: Again::No,
             not_taken: false,
             pending: BTreeSet::new(),
-            attached: messages
-                .iter()
-                .filter(|queued| queued.needs != Needs::Turn)
-                .map(|queued| (queued.id, queued.needs))
-                .collect(),
+            known: messages.iter().map(Known::of).collect(),
             messages: messages.into_iter().map(|queued| entry(queued, How::Woke, 0)).collect(),
             actions: Vec::new(),
             text_bytes: 0,
@@ -122,6 +132,12 @@ impl Turn {
 
     pub(super) fn message_ids(&self) -> Vec<MessageId> {
         self.messages.iter().map(|message| message.id).collect()
+    }
+
+    /// Returns what its messages began with.
+    pub(super) fn causes(&self) -> BTreeSet<MessageId> {
+        let known = self.known.iter().filter(|known| self.holds(known.id));
+        known.map(|known| known.cause).collect()
     }
 
     pub(super) fn holds(&self, id: MessageId) -> bool {
@@ -225,6 +241,7 @@ impl Turn {
 
     pub(super) fn join_read(&mut self, read: VecDeque<Queued>) {
         let joined = self.actions.len();
+        self.known.extend(read.iter().map(Known::of));
         self.messages.extend(read.into_iter().map(|queued| entry(queued, How::Read, joined)));
     }
 
@@ -238,6 +255,7 @@ impl Turn {
     }
 
     pub(super) fn join_steered(&mut self, queued: Queued) {
+        self.known.push(Known::of(&queued));
         self.messages.push(entry(queued, How::Steered, NOT_YET));
     }
 
@@ -299,9 +317,9 @@ impl Turn {
 
     /// Takes back what was to be taken, for the queue.
     pub(super) fn into_queued(self) -> Vec<Queued> {
-        let Self { messages, attached, .. } = self;
-        let needs = |id| attached.iter().find(|(known, _)| *known == id).map(|(_, needs)| *needs);
-        messages.into_iter().map(|it| queued(needs(it.id).unwrap_or_default(), it)).collect()
+        let Self { messages, known, .. } = self;
+        let known = |id| known.iter().find(|known| known.id == id).copied();
+        messages.into_iter().filter_map(|it| Some(queued(known(it.id)?, it))).collect()
     }
 }
 
@@ -318,9 +336,10 @@ fn entry(queued: Queued, how: How, joined: usize) -> TurnMessage {
     }
 }
 
-fn queued(needs: Needs, message: TurnMessage) -> Queued {
+fn queued(known: Known, message: TurnMessage) -> Queued {
     Queued {
-        needs,
+        needs: known.needs,
+        cause: known.cause,
         id: message.id,
         asker: message.asker,
         target: message.target,

@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::{
-    NAME,
+    NAME, effort,
     login::Login,
     permit::Gate,
     turns::{Setup, Turns},
 };
 use crate::{
-    McpPlace, McpServer, Mode, Purpose, SessionId, StartOptions, Thinking,
+    McpPlace, McpServer, Mode, Purpose, SessionId, StartOptions,
     program::{
         self,
         login::Sign,
@@ -159,7 +159,13 @@ impl Launch {
         let mut reading = Reading::of(options, Searches::ReadAll);
         reading.opens(&self.login.read_by_tools(&options.workdir, &self.session.0));
         let gate = Gate::new(reading, options.tools.server_key(), names);
-        let setup = Setup { session: self.session.clone(), gate, tools, login: self.login.shown() };
+        let setup = Setup {
+            session: self.session.clone(),
+            gate,
+            tools,
+            effort: effort::ground(options),
+            login: self.login.shown(),
+        };
         let start = Start {
             name: NAME,
             protocol: Turns::new(setup),
@@ -290,10 +296,8 @@ fn arguments(
     if let Some(model) = &options.model {
         add("--model", model.into());
     }
-    if let Some(effort) =
-        options.thinking.as_ref().map(Thinking::word).filter(|word| EFFORTS.contains(word))
-    {
-        add("--effort", effort.into());
+    if let Some(effort) = effort::ground(options) {
+        add("--effort", effort.as_str().into());
     }
     for (flag, file) in files(options)? {
         add(flag, file.into());
@@ -309,9 +313,6 @@ fn arguments(
     }
     Ok(args)
 }
-
-/// What the program takes for `--effort`; other words of ours mean its own default.
-const EFFORTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
 
 /// Writes the files that belong to the session and returns them with their flags.
 fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String> {

@@ -6,6 +6,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
+use gangline_core::effort::Effort;
 use gangline_os::{
     clock::{self, SharedClock},
     run_id::RunId,
@@ -13,11 +14,12 @@ use gangline_os::{
 };
 
 use super::{
-    CAN, NAME, STOP_WITHIN,
+    CAN, NAME, STOP_WITHIN, effort,
     launch::{self, Launch},
 };
 use crate::{
-    Command, Prompt, RuntimeEvent, Session, SessionId, StartOptions, StopReason, TurnResult,
+    Command, Prompt, RuntimeEvent, Session, SessionId, StartOptions, StopReason, Thinking,
+    TurnResult,
     program::{
         self,
         login::{Found, Sign, Watch},
@@ -32,8 +34,10 @@ const GONE_WITHIN: Duration = Duration::from_secs(15);
 
 /// The state of the task; see the module.
 pub(super) struct PerTurn {
-    /// What every process is started with; its session and model change.
+    /// What every process is started with; its session, model and effort change.
     options: StartOptions,
+    /// What the configuration says of the effort, while it is raised.
+    ground: Option<Option<Thinking>>,
     session: SessionId,
     /// For a login that was refused.
     login: Watch,
@@ -98,6 +102,7 @@ impl PerTurn {
         port.begins_as(Some(session.clone()));
         Self {
             options,
+            ground: None,
             session,
             login: Watch::of(Sign::Files(login.files())),
             run_id,
@@ -161,12 +166,31 @@ impl PerTurn {
             }
             // The next turn uses it (R2-04).
             Command::SetModel(model) => self.options.model = Some(model),
+            Command::SetEffort(effort) => self.set_effort(effort).await,
             // Nothing begins by itself here; whoever adopts waits for an end.
             Command::Adopt(turn) => self.finish(turn, TurnResult::Completed).await,
             Command::Interrupt => self.drop_waiting().await,
             // No process runs that it could be for; a stop is taken before.
             Command::Steer(_) | Command::Decide(_) | Command::Stop(_) => {}
         }
+    }
+
+    /// The next turn is thought about harder, or as before (R1-11).
+    async fn set_effort(&mut self, effort: Effort) {
+        let raised = match (effort, self.ground.take()) {
+            (Effort::Raised, None) => {
+                let Some(above) = effort::above(effort::of_turn(&self.options)) else { return };
+                let said = Some(Thinking::Said(above.as_str().to_owned()));
+                self.ground = Some(std::mem::replace(&mut self.options.thinking, said));
+                Some(above)
+            }
+            (Effort::Ground, Some(ground)) => {
+                self.options.thinking = ground;
+                None
+            }
+            (Effort::Raised | Effort::Ground, ground) => return self.ground = ground,
+        };
+        self.port.tell(RuntimeEvent::Effort { raised }).await;
     }
 
     /// A prompt that waits for its process is taken back.
@@ -302,6 +326,7 @@ impl PerTurn {
             Command::Prompt(_)
             | Command::Adopt(_)
             | Command::SetModel(_)
+            | Command::SetEffort(_)
             | Command::Compact
             | Command::Clear => self.take(command).await,
         }

@@ -7,12 +7,16 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use gangline_core::TurnId;
+use gangline_core::{
+    TurnId,
+    effort::{Effort, EffortLevel},
+};
 use serde_json::{Value, json};
 
-use self::state::{Bundle, Held, Job, Order, Out, Owner, Run, Sent, Turn, event_turn};
+use self::state::{Bundle, EffortStep, Held, Job, Order, Out, Owner, Run, Sent, Turn, event_turn};
 use super::{
     decode::{self, Line},
+    effort,
     encode::{self, Place},
     mcp,
     permit::Gate,
@@ -51,6 +55,8 @@ pub(super) struct Setup {
     pub(super) session: SessionId,
     pub(super) gate: Gate,
     pub(super) tools: Vec<ToolSpec>,
+    /// What the program was started with, if that was said.
+    pub(super) effort: Option<EffortLevel>,
     /// Where the program keeps its login, for people.
     pub(super) login: String,
 }
@@ -65,8 +71,10 @@ pub(super) struct Turns {
     /// Approvals that wait, with the arguments that the answer repeats.
     asks: HashMap<String, Value>,
     sent: HashMap<String, Sent>,
-    /// Texts of a turn that wait until the model is changed: the program may take its time over
-    /// that, and would answer with the old one meanwhile.
+    /// What the model thinks with instead of its ground level.
+    raised: Option<EffortLevel>,
+    /// Texts of a turn that wait until the model or its effort is changed: the program may take its
+    /// time over that, and would answer with the old one meanwhile.
     held: Vec<String>,
     names: HashMap<String, String>,
     requests: u64,
@@ -88,6 +96,7 @@ impl Turns {
             jobs: Vec::new(),
             asks: HashMap::new(),
             sent: HashMap::new(),
+            raised: None,
             held: Vec::new(),
             names: HashMap::new(),
             requests: 0,
@@ -138,7 +147,7 @@ impl Protocol for Turns {
         self.names.clear();
         self.set_aside();
         let line = encode::text(&prompt.text, &uuid, Place::Later);
-        if self.changes_model() {
+        if self.is_changing() {
             self.held.push(line);
         } else {
             self.write(line);
@@ -233,6 +242,19 @@ impl Protocol for Turns {
         self.done()
     }
 
+    fn set_effort(&mut self, effort: Effort) -> Vec<Action> {
+        // What an earlier one had in mind is over.
+        self.sent.retain(|_, sent| !matches!(sent, Sent::Effort(_)));
+        match effort {
+            Effort::Raised => self.request(Sent::Effort(EffortStep::Ask), &effort::ask()),
+            Effort::Ground => {
+                let apply = effort::apply(self.setup.effort);
+                self.request(Sent::Effort(EffortStep::Lower), &apply);
+            }
+        }
+        self.done()
+    }
+
     fn compact(&mut self) -> Vec<Action> {
         self.order(Order::Compact, "/compact")
     }
@@ -283,8 +305,8 @@ impl Turns {
         self.done()
     }
 
-    fn changes_model(&self) -> bool {
-        self.sent.values().any(|sent| matches!(sent, Sent::SetModel(_)))
+    fn is_changing(&self) -> bool {
+        self.sent.values().any(|sent| matches!(sent, Sent::SetModel(_) | Sent::Effort(_)))
     }
 
     fn order(&mut self, order: Order, command: &str) -> Vec<Action> {

@@ -10,11 +10,15 @@ use std::{
     time::Duration,
 };
 
-use gangline_core::TurnId;
+use gangline_core::{
+    TurnId,
+    effort::{Effort, EffortLevel},
+};
 use serde_json::{Value, json};
 
 use super::{
     decode::{self, Line, Place},
+    effort::{self, Above},
     encode::{self, Form},
     items::Tool,
     permit::Gate,
@@ -33,6 +37,8 @@ mod tests;
 
 /// Between two signs of life of a turn.
 const ALIVE_EVERY: Duration = Duration::from_secs(1);
+/// The longest list of models that is asked for.
+const MODELS: u32 = 200;
 /// Warnings that are remembered as told.
 const TOLD_MAX: usize = 64;
 
@@ -145,6 +151,8 @@ enum Sent {
     Compact,
     /// The reason of a denial: the line with the denial itself follows the answer.
     Reason(String),
+    /// Which models are there, and how hard do they think? No turn is begun before the answer.
+    Models,
     /// Its answer says nothing that is not told otherwise.
     Aside,
 }
@@ -169,6 +177,10 @@ pub(super) struct Turns {
     told_ready: bool,
     /// The model, as the program names it.
     model: String,
+    /// The level that the conversation began with, if somebody has set one.
+    set: Option<EffortLevel>,
+    /// Since the effort was raised for the first time: what turns are begun with.
+    above: Option<(Effort, Above)>,
     turn: Option<Turn>,
     job: Option<Job>,
     jobs: VecDeque<Order>,
@@ -191,6 +203,8 @@ impl Turns {
             told_ready: false,
             model: setup.model.clone().unwrap_or_default(),
             setup,
+            set: None,
+            above: None,
             turn: None,
             job: None,
             jobs: VecDeque::new(),
@@ -289,6 +303,22 @@ impl Protocol for Turns {
         self.done()
     }
 
+    fn set_effort(&mut self, effort: Effort) -> Vec<Action> {
+        self.sent.retain(|_, sent| *sent != Sent::Models);
+        match (effort, &mut self.above) {
+            (Effort::Raised, _) => {
+                let params = json!({"includeHidden": true, "limit": MODELS});
+                self.request(Sent::Models, "model/list", &params);
+            }
+            (Effort::Ground, Some((now @ Effort::Raised, _))) => {
+                *now = Effort::Ground;
+                self.tell(RuntimeEvent::Effort { raised: None });
+            }
+            (Effort::Ground, _) => {}
+        }
+        self.done()
+    }
+
     fn compact(&mut self) -> Vec<Action> {
         self.jobs.push_back(Order::Compact);
         self.done()
@@ -350,7 +380,8 @@ impl Turns {
     /// Does what waits, when nothing is under way.
     fn advance(&mut self) {
         let running = self.turn.as_ref().is_some_and(|turn| turn.step != Step::Waiting);
-        if self.stage != Stage::Open || self.job.is_some() || running {
+        let asks = self.sent.values().any(|sent| *sent == Sent::Models);
+        if self.stage != Stage::Open || self.job.is_some() || running || asks {
             return;
         }
         match (self.jobs.pop_front(), &self.turn) {
@@ -402,8 +433,26 @@ impl Turns {
             params["model"] = json!(model);
             self.model.clone_from(model);
         }
+        if let Some((effort, above)) = &self.above {
+            let level = match effort {
+                Effort::Ground => above.ground,
+                Effort::Raised => above.level,
+            };
+            params["effort"] = json!(effort::word(level));
+        }
         self.begun = true;
         self.request(Sent::Turn(id), "turn/start", &params);
+    }
+
+    /// Takes the list of models: the next turn is thought about harder, if that can be.
+    fn raise(&mut self, list: &Value) {
+        let model = self.setup.model.as_deref().unwrap_or(&self.model);
+        // What was raised before has left its ground level behind as the one that is set.
+        let set = self.above.map(|(_, above)| above.ground).or(self.set);
+        if let Some(above) = effort::above(list, model, set) {
+            self.above = Some((Effort::Raised, above));
+            self.tell(RuntimeEvent::Effort { raised: Some(above.level) });
+        }
     }
 
     /// A login was refused: it is looked for until the next prompt.

@@ -2,7 +2,7 @@
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use gangline_core::TurnId;
+use gangline_core::{TurnId, effort::Effort};
 use gangline_harness::{
     CompactError, Compacted, Finished, Harness, PromptError,
     mcp::{McpNotice, McpServers, McpTarget},
@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{
     build::{self, Built},
+    effort::Ground,
     events::{Events, with_causes},
     outcome,
     permit::Permits,
@@ -76,7 +77,9 @@ async fn serve(start: Start) -> Why {
     };
     port.begins_as(Some(session.clone()));
     let _ = started.send(Ok(()));
-    let mut worker = Worker { harness, shared, permits, port, work: None, next: None, care: None };
+    let ground = Ground(harness.thinking());
+    let mut worker =
+        Worker { harness, shared, permits, port, ground, work: None, next: None, care: None };
     let (wanted, more) = build::servers(&options);
     notices.extend(more);
     let why = match worker.connect(wanted).await {
@@ -120,6 +123,8 @@ struct Worker {
     shared: Arc<Events>,
     permits: Arc<Permits>,
     port: SessionPort,
+    /// How hard the model thinks by the configuration.
+    ground: Ground,
     work: Option<Work>,
     /// A prompt that came while the context is being shortened.
     next: Option<Prompt>,
@@ -191,10 +196,25 @@ impl Worker {
                 self.harness.set_model(&model);
                 self.shared.model_is(&model);
             }
+            Command::SetEffort(effort) => self.set_effort(effort).await,
             Command::Compact => self.care = Some(Care::Compact),
             Command::Clear => self.care = Some(Care::Clear),
             // No turn begins unasked, so adopting is refused; a stop ends the loop.
             Command::Adopt(_) | Command::Stop(_) => {}
+        }
+    }
+
+    async fn set_effort(&mut self, effort: Effort) {
+        let runs = self.work.is_some();
+        let (thinking, raised) = match effort {
+            Effort::Ground => (self.ground.0, None),
+            Effort::Raised => match self.ground.above(&self.harness.model(), runs) {
+                Some((thinking, level)) => (thinking, Some(level)),
+                None => return,
+            },
+        };
+        if self.harness.set_thinking(thinking) {
+            self.port.tell(RuntimeEvent::Effort { raised }).await;
         }
     }
 

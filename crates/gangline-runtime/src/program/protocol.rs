@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use gangline_core::TurnId;
+use gangline_core::{TurnId, effort::Effort};
 
 use crate::{ApprovalReply, Prompt, RuntimeEvent, ToolCall};
 
@@ -99,6 +99,11 @@ pub(crate) trait Protocol: Send + 'static {
 
     /// Changes the model from the next turn on.
     fn set_model(&mut self, model: &str) -> Actions<Self>;
+
+    /// Has the model think harder, or as before, from the next prompt on.
+    fn set_effort(&mut self, _effort: Effort) -> Actions<Self> {
+        Vec::new()
+    }
 
     /// Shortens the context once nothing is under way.
     fn compact(&mut self) -> Actions<Self>;

@@ -233,6 +233,7 @@ impl<P: Protocol> Worker<P> {
             Command::Interrupt => self.protocol.interrupt(),
             Command::Decide(reply) => self.protocol.decide(&reply),
             Command::SetModel(model) => self.protocol.set_model(&model),
+            Command::SetEffort(effort) => self.protocol.set_effort(effort),
             Command::Compact => self.protocol.compact(),
             Command::Clear => self.protocol.clear(),
             Command::Stop(reason) => return Err(Why::Stop(reason)),

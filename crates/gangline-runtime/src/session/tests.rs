@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_core::{Epoch, TurnId, permission::Permissions, reading::Bounds};
+use gangline_core::{Epoch, TurnId, effort::Effort, permission::Permissions, reading::Bounds};
 use tokio::sync::oneshot;
 
 use super::*;
@@ -89,6 +89,7 @@ async fn what_a_backend_cannot_do_is_refused_and_what_must_arrive_is_not() {
         Command::Steer(prompt(1)),
         Command::Adopt(turn(1)),
         Command::SetModel("m".to_owned()),
+        Command::SetEffort(Effort::Raised),
         Command::Compact,
         Command::Clear,
     ];
@@ -111,12 +112,18 @@ async fn what_a_backend_cannot_do_is_refused_and_what_must_arrive_is_not() {
         steer: true,
         begins_turns: true,
         set_model: true,
+        effort: EffortChange::NextTurn,
         compact: true,
         clear: true,
         ..Capabilities::NONE
     };
     let (session, mut port) = pair("x", &options(), all);
-    for command in [Command::Steer(prompt(1)), Command::Adopt(turn(1)), Command::Compact] {
+    for command in [
+        Command::Steer(prompt(1)),
+        Command::SetEffort(Effort::Ground),
+        Command::Adopt(turn(1)),
+        Command::Compact,
+    ] {
         session.commands.try_send(command.clone()).unwrap();
         assert_eq!(port.next().await, Some(command));
     }

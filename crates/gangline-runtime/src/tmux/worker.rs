@@ -179,6 +179,7 @@ impl Worker {
             Command::Decide(_)
             | Command::Adopt(_)
             | Command::SetModel(_)
+            | Command::SetEffort(_)
             | Command::Compact
             | Command::Clear => return Ok(()),
         };

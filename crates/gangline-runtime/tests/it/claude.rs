@@ -1,5 +1,6 @@
 //! The Claude Code adapter meets the contract of [`gangline_runtime::Runtime`].
 
+mod effort;
 mod failures;
 mod fake;
 mod hostile;

@@ -1,5 +1,6 @@
 //! The Codex adapter meets the contract of [`gangline_runtime::Runtime`].
 
+mod effort;
 mod failures;
 mod hostile;
 mod life;

@@ -1,6 +1,6 @@
 //! A backend and its session, as tests drive them: each command of the queue is a call.
 
-use gangline_core::TurnId;
+use gangline_core::{TurnId, effort::Effort};
 use gangline_os::task::TaskGroup;
 use gangline_runtime::{
     ApprovalReply, Command, Prompt, Refusal, Runtime, RuntimeError, RuntimeEvent, Session,
@@ -89,6 +89,10 @@ impl Driven {
 
     pub(crate) async fn set_model(&self, model: &str) -> Asked {
         self.ask(Command::SetModel(model.to_owned())).await
+    }
+
+    pub(crate) async fn set_effort(&self, effort: Effort) -> Asked {
+        self.ask(Command::SetEffort(effort)).await
     }
 
     pub(crate) async fn compact(&self) -> Asked {

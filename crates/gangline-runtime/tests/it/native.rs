@@ -1,6 +1,7 @@
 //! The native backend meets the contract of [`gangline_runtime::Runtime`].
 
 mod context;
+mod effort;
 mod places;
 mod servers;
 

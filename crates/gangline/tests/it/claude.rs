@@ -464,3 +464,25 @@ fn a_whisper_reaches_the_running_turn_by_a_hook() {
     assert!(!ori.history("#general").iter().any(|line| line.contains("#help")));
     rig.put_away(hub);
 }
+
+/// R1-11: who is told to think deeper has a higher effort in the turn that is told so, and the file's
+/// in the next one.
+#[test]
+fn a_whisper_raises_the_effort_for_its_turn() {
+    let rig = Rig::new(&["lab-ada"], None, "thinking: low");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    for (word, effort) in [("plum", "low"), ("quince", "high"), ("medlar", "low")] {
+        if effort == "high" {
+            let whisper = ["whisper", "ada", "--type", "think-deeper", "weigh", "both"];
+            let said = rig.world.run(&[&["--config", &rig.config], &whisper[..]].concat()).ok();
+            assert_eq!(said.trim(), "whisper 1 for lab-ada is stored");
+        }
+        ori.say("#general", &format!("@lab-ada say exactly {word}"));
+        ori.hears("lab-ada", "#general", word);
+        let request: serde_json::Value = serde_json::from_str(&rig.request_with(word)).unwrap();
+        assert_eq!(request["body"]["output_config"]["effort"], effort, "{word}");
+        assert_eq!(request.to_string().contains("[SUPERVISOR/THINK_DEEPER]"), word != "plum");
+    }
+    rig.put_away(hub);
+}

@@ -264,3 +264,35 @@ fn a_whisper_reaches_the_running_turn_behind_a_commands_output() {
     assert!(!ori.history("#general").iter().any(|line| line.contains("#help")));
     rig.put_away(hub);
 }
+
+/// R1-11: who is told to think deeper has a higher effort in the turn that is told so, and the model's
+/// own in the next one.
+#[test]
+fn a_whisper_raises_the_effort_for_its_turn() {
+    let rig = Rig::new("permissions: bypass");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    let mut efforts = Vec::new();
+    for word in ["plum", "quince", "medlar"] {
+        if word == "quince" {
+            let whisper = ["whisper", "ada", "--type", "think-deeper", "weigh", "both"];
+            let said = rig.world.run(&[&["--config", &rig.config], &whisper[..]].concat()).ok();
+            assert_eq!(said.trim(), "whisper 1 for lab-ada is stored");
+        }
+        ori.say("#general", &format!("@lab-ada say exactly {word}"));
+        ori.hears("lab-ada", "#general", word);
+        let mut files: Vec<_> = fs::read_dir(rig.world.path("requests"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|it| it == "json"))
+            .collect();
+        files.sort();
+        let request = fs::read_to_string(files.pop().unwrap()).unwrap();
+        assert!(request.contains(word), "{request}");
+        let request: serde_json::Value = serde_json::from_str(&request).unwrap();
+        efforts.push(request["body"]["reasoning"]["effort"].to_string());
+    }
+    assert_eq!((efforts[1].as_str(), &efforts[2]), ("\"high\"", &efforts[0]), "{efforts:?}");
+    assert_ne!(efforts[0], efforts[1]);
+    rig.put_away(hub);
+}

@@ -6,10 +6,12 @@ use super::{
 };
 use crate::{
     agent::{AgentOptions, Drain, Finish, Input, Operator, RuntimeInput, StartMode, WhenBusy},
+    effort::EffortChange,
     outcome::By,
 };
 
-const ALL: Abilities = Abilities { compact: true, clear: true, model: ModelChange::Any };
+const ALL: Abilities =
+    Abilities { compact: true, clear: true, model: ModelChange::Any, effort: EffortChange::Never };
 const FIRST: Generation = Generation(1);
 
 /// A runtime with these abilities works on m1 in the first turn.

@@ -4,7 +4,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::{world::World, *};
-use crate::message::MessageState;
+use crate::{effort::EffortChange, message::MessageState, whisper::WhisperRoad};
 
 /// One thing that happens. `arg` picks among few values, so that ids meet; `stale` shifts ids.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ struct Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    (0u8..110, any::<u8>(), prop::bool::weighted(0.12)).prop_map(|(what, arg, stale)| Step {
+    (0u8..114, any::<u8>(), prop::bool::weighted(0.12)).prop_map(|(what, arg, stale)| Step {
         what,
         arg,
         stale,
@@ -122,6 +122,10 @@ fn play(world: &mut World, step: &Step) {
             world.give(Input::Tick);
         }
         100..=107 => change(world, generation, arg),
+        110..=113 => {
+            let road = WhisperRoad::ALL[usize::from(arg) % WhisperRoad::ALL.len()];
+            world.think_deeper(turn, road);
+        }
         108 | 109 => world.give(runtime(RuntimeInput::Finished { turn, how: Finish::Overflow })),
         _ if arg < 40 => {
             world.give(Input::Drain(if arg < 20 { Drain::Soft } else { Drain::Now }));
@@ -139,7 +143,10 @@ fn change(world: &mut World, generation: Generation, arg: u8) {
         4 | 5 => {
             let models = [ModelChange::Any, ModelChange::Named, ModelChange::Restart];
             let (compact, clear) = (arg < 200, arg.is_multiple_of(2));
-            let abilities = Abilities { compact, clear, model: models[usize::from(arg % 3)] };
+            let efforts = [EffortChange::AtOnce, EffortChange::NextTurn, EffortChange::Never];
+            let effort = efforts[usize::from(arg / 3 % 3)];
+            let model = models[usize::from(arg % 3)];
+            let abilities = Abilities { compact, clear, model, effort };
             world.give(runtime(RuntimeInput::Can { generation, abilities }));
         }
         6 => world.give(runtime(RuntimeInput::Unusable { generation })),

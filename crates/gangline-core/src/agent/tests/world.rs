@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::*;
 use crate::{answer::Settlement, message::MessageState};
 
+mod effort;
 mod obey;
 
 #[derive(Debug)]
@@ -57,6 +58,7 @@ pub(super) struct World {
     /// last time.
     pub(super) orders: (u32, bool),
     between: Between,
+    efforts: effort::Efforts,
 }
 
 /// What is owed to the session between turns, and what became of a prompt that did not fit.
@@ -110,13 +112,14 @@ impl World {
             notes: None,
             orders: (0, false),
             between: Between::default(),
+            efforts: effort::Efforts::default(),
         }
     }
 
     pub(super) fn message(&mut self, id: MessageId) {
         // It may wait no more: what the store tells can be late.
         let (_, attempt) = *self.rows.entry(id).or_insert((MessageState::Accepted, 0));
-        self.give(Input::Message(Queued { attempt, ..queued(id.0) }));
+        self.give(Input::Message(Queued { attempt, cause: effort::cause_of(id), ..queued(id.0) }));
     }
 
     pub(super) fn give(&mut self, input: Input) {
@@ -128,6 +131,7 @@ impl World {
         for effect in effects {
             self.obey(effect, deadline);
         }
+        self.lowered();
         let view = self.agent.view();
         let held: Vec<_> = view.pauses.iter().map(|held| held.reason).collect();
         assert!(self.drained || held == self.holding(), "{view:?}");
@@ -209,6 +213,7 @@ impl World {
             Input::Change(ContextChange::Compact) => self.between.compact |= !self.between.clear,
             Input::ModelChosen(_) => self.between.model = self.alive.is_some(),
             Input::Message(_)
+            | Input::ThinkDeeper { .. }
             | Input::Cancelled { .. }
             | Input::TakeFailed { .. }
             | Input::Taken { .. }
@@ -284,9 +289,9 @@ impl World {
             RuntimeInput::Finished { turn, how: Finish::Overflow } => {
                 self.between.over |= self.is_recorded(*turn);
             }
+            RuntimeInput::Can { generation, abilities } => self.can_think(*generation, *abilities),
             RuntimeInput::Began { .. }
             | RuntimeInput::Primes { .. }
-            | RuntimeInput::Can { .. }
             | RuntimeInput::Compacted { .. }
             | RuntimeInput::NotCompacted { .. }
             | RuntimeInput::Unusable { .. }
@@ -366,6 +371,7 @@ impl World {
     fn end(&mut self, turn: TurnId, outcome: &Outcome, settle: &[Settlement]) {
         let Some(open) = self.open.take() else { panic!("{turn} ended, but none is open") };
         self.interrupting = false;
+        self.thought(&open, settle);
         assert!(open.turn == turn && open.recorded, "{turn} never started");
         assert!(self.ended.insert(turn), "{turn} ended twice");
         assert!(self.asked.is_empty(), "approvals leak: {:?}", self.asked);

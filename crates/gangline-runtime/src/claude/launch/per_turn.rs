@@ -8,18 +8,14 @@ use std::ffi::OsString;
 
 use serde_json::{Value, json};
 
-use super::EFFORTS;
 use crate::{
-    Mode, Purpose, StartOptions, Thinking,
-    claude::permit::Gate,
+    Mode, Purpose, StartOptions,
+    claude::{effort, permit::Gate},
     reading::{Reading, Searches},
 };
 
 /// The program's own tools that there are (R2-42): what is not named does not exist.
 const TOOLS: [&str; 7] = ["Bash", "Edit", "Glob", "Grep", "Read", "TodoWrite", "Write"];
-/// What `thinking` is when it is none of the program's words.
-const EFFORT: &str = "medium";
-
 /// Returns the flag of the system prompt: it is put after the program's own, or in its place.
 pub(super) fn prompt_flag(options: &StartOptions) -> &'static str {
     let replaces = options.extra.get("replace_system_prompt").and_then(Value::as_bool);
@@ -33,12 +29,10 @@ pub(super) fn prompt_flag(options: &StartOptions) -> &'static str {
 
 /// Returns what the settings file says of a process for one turn.
 pub(super) fn settings(options: &StartOptions) -> Value {
-    let effort =
-        options.thinking.as_ref().map(Thinking::word).filter(|word| EFFORTS.contains(word));
     json!({
         "autoCompactEnabled": super::auto_compact(options),
         "autoMemoryEnabled": false,
-        "effortLevel": effort.unwrap_or(EFFORT),
+        "effortLevel": effort::of_turn(options).as_str(),
     })
 }
 

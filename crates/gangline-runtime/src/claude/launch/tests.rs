@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use gangline_os::secret::Secret;
 
 use super::*;
-use crate::{Mode, Permissions, ToolCall, ToolHost, ToolSpec};
+use crate::{Mode, Permissions, Thinking, ToolCall, ToolHost, ToolSpec};
 
 struct Nothing;
 

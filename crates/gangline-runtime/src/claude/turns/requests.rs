@@ -1,16 +1,17 @@
 //! Requests on the pipe: the program's to us, and the answers to ours.
 
-use gangline_core::{TurnId, permission};
+use gangline_core::{TurnId, effort::EffortLevel, permission};
 use serde_json::{Value, json};
 
 use super::{
     Action, Caller, Turns,
-    state::{Held, Out, Owner, Sent},
+    state::{EffortStep, Held, Out, Owner, Sent},
 };
 use crate::{
     Answer, ApprovalAsk, ApprovalReply, RuntimeEvent, ToolCall, TurnResult,
     claude::{
         decode::Request,
+        effort,
         encode::{self, AFTER_TOOL},
         mcp::{self, Reply},
         turn_result::Asked,
@@ -155,11 +156,44 @@ impl Turns {
             (Sent::SetModel(model), Err(error)) => {
                 self.notice(format!("the model was not changed to {model}: {error}"));
             }
+            (Sent::Effort(step), answer) => self.effort_step(step, answer),
             (Sent::Interrupt | Sent::SetModel(_), _) => {}
         }
-        if !self.changes_model() {
+        if !self.is_changing() {
             let held = std::mem::take(&mut self.held);
             held.into_iter().for_each(|line| self.write(line));
+        }
+    }
+
+    /// Takes the answer about the effort, and asks on.
+    fn effort_step(&mut self, step: EffortStep, answer: Result<Value, String>) {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => return self.notice(format!("the effort was not changed: {error}")),
+        };
+        match step {
+            EffortStep::Ask => {
+                let before = effort::applied(&answer);
+                if let Some((before, above)) = before.and_then(|it| Some((it, effort::above(it)?)))
+                {
+                    let apply = effort::apply(Some(above));
+                    self.request(Sent::Effort(EffortStep::Raise(before)), &apply);
+                }
+            }
+            EffortStep::Raise(before) => {
+                self.request(Sent::Effort(EffortStep::Look(before)), &effort::ask());
+            }
+            EffortStep::Look(before) => {
+                let raised = effort::applied(&answer).filter(|now| *now > before);
+                self.effort_is(raised);
+            }
+            EffortStep::Lower => self.effort_is(None),
+        }
+    }
+
+    fn effort_is(&mut self, raised: Option<EffortLevel>) {
+        if std::mem::replace(&mut self.raised, raised) != raised {
+            self.tell(RuntimeEvent::Effort { raised });
         }
     }
 

@@ -1,6 +1,6 @@
 //! What [`super::Turns`] keeps: runs, turns, commands, and what waits to be adopted.
 
-use gangline_core::TurnId;
+use gangline_core::{TurnId, effort::EffortLevel};
 
 use crate::{
     ApprovalAsk, AssistantMessage, RuntimeEvent, TurnResult, Usage,
@@ -124,12 +124,26 @@ impl Out {
     }
 }
 
+/// On the way to another effort (R1-11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EffortStep {
+    /// How hard does the model think?
+    Ask,
+    /// Harder than that.
+    Raise(EffortLevel),
+    /// Does it? Not every model has every level.
+    Look(EffortLevel),
+    /// As before.
+    Lower,
+}
+
 /// A request of ours that waits for its answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     Initialize,
     Interrupt,
     SetModel(String),
+    Effort(EffortStep),
     /// Take a text back that was not begun.
     Withdraw(String),
 }
@@ -152,6 +166,7 @@ pub(super) fn event_turn(event: &RuntimeEvent) -> Option<TurnId> {
         | RuntimeEvent::Began
         | RuntimeEvent::NeedsLogin { .. }
         | RuntimeEvent::LoggedIn
+        | RuntimeEvent::Effort { .. }
         | RuntimeEvent::Compacting
         | RuntimeEvent::Compacted { .. }
         | RuntimeEvent::Notice { .. }

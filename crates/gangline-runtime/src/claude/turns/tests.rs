@@ -36,6 +36,7 @@ fn fresh() -> Turns {
         session: SessionId("s".to_owned()),
         gate: Gate::new(Reading::in_folder("/w", Permissions::Ask), "gangline", vec!["send"]),
         tools,
+        effort: Some(EffortLevel::Medium),
         login: "home".to_owned(),
     };
     let mut turns = Turns::new(setup);

@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{Action, Credentials, Login, Order, Sent, Stage, Step, Turn, Turns};
-use crate::{FailureKind, RuntimeEvent, SessionId, TurnResult, codex::encode, program::one_line};
+use crate::{
+    FailureKind, RuntimeEvent, SessionId, TurnResult,
+    codex::{effort, encode},
+    program::one_line,
+};
 
 impl Turns {
     pub(super) fn response(&mut self, id: u64, answer: Result<Value, String>) {
@@ -39,6 +43,10 @@ impl Turns {
             }
             (Sent::Reason(denial), _) => self.write(denial),
             (Sent::Compact, Err(error)) => self.job_done(Some(one_line(&error))),
+            (Sent::Models, Ok(list)) => self.raise(&list),
+            (Sent::Models, Err(error)) => {
+                self.notice(format!("the effort was not changed: {}", one_line(&error)));
+            }
             (Sent::Steer(_) | Sent::Compact | Sent::Aside, _) => {}
         }
     }
@@ -130,6 +138,7 @@ impl Turns {
         if let Some(model) = answer.get("model").and_then(Value::as_str) {
             model.clone_into(&mut self.model);
         }
+        self.set = answer["reasoningEffort"].as_str().and_then(effort::read);
         Some(SessionId(self.thread.clone()))
     }
 

@@ -113,6 +113,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         channels: Vec::new(),
         version: None,
         model: None,
+        effort: None,
         runtime: None,
         configured_runtime: None,
         permissions: None,

@@ -14,6 +14,7 @@ impl World {
                 assert!(self.alive.is_none() && generation.0 > self.lives, "two runtimes");
                 assert!(!self.parked && !self.draining && !self.degraded);
                 assert!(self.holding().is_empty(), "paused");
+                self.begins_at_ground();
                 self.lives = generation.0;
                 self.alive = Some((generation, false));
                 self.orders.1 = true;
@@ -70,6 +71,7 @@ impl World {
             Effect::SendPrompt { turn } => {
                 assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
                 assert!(self.is_recorded(turn), "T1 comes first");
+                self.prompted_with(turn);
             }
             Effect::AskNotes { turn } => {
                 assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
@@ -126,6 +128,7 @@ impl World {
                 assert!(before == 0 || (before == 1 && failed), "again after {:?}", self.orders);
                 self.orders = (before + 1, false);
             }
+            Effect::SetEffort { generation, effort } => self.effort_told(generation, effort),
             Effect::SendInterrupt { turn } => {
                 assert!(self.is_recorded(turn));
                 assert!(!self.interrupting, "interrupted twice");

@@ -15,6 +15,7 @@ enum Step {
     Compact,
     Clear,
     Decide,
+    Effort(Effort),
     /// A line about the text of this number, of those that were sent.
     Line(u8, u8),
 }
@@ -28,6 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Compact),
         1 => Just(Step::Clear),
         1 => Just(Step::Decide),
+        1 => prop::sample::select(vec![Effort::Raised, Effort::Ground]).prop_map(Step::Effort),
         12 => (0_u8..14, any::<u8>()).prop_map(|(kind, text)| Step::Line(kind, text)),
     ]
 }
@@ -105,6 +107,7 @@ impl Daemon {
             Step::Interrupt => turns.interrupt(),
             Step::Compact => turns.compact(),
             Step::Clear => turns.clear(),
+            Step::Effort(effort) => turns.set_effort(*effort),
             Step::Decide => {
                 turns.decide(&ApprovalReply { request: "q".to_owned(), answer: Answer::Allow })
             }

@@ -254,3 +254,77 @@ fn a_prompt_that_waits_for_the_model_is_interrupted() {
     assert_eq!(written(&turns.line(model_changed(), Now::default())), 0);
     assert_eq!(written(&turns.prompt(prompt(2, P2))), 1);
 }
+
+/// The answer to the request of this number.
+fn answered(number: u64, answer: Value) -> Line {
+    Line::Response { id: format!("gangline-{number}"), answer: Ok(answer) }
+}
+
+fn at(effort: &str) -> Value {
+    json!({"applied": {"effort": effort}})
+}
+
+/// The only line that was written.
+fn line(actions: &[Action]) -> Value {
+    let [Action::Write(line)] = actions else { panic!("{actions:?}") };
+    serde_json::from_str::<Value>(line).unwrap()["request"].clone()
+}
+
+fn apply(level: &str) -> Value {
+    json!({"subtype": "apply_flag_settings", "settings": {"effortLevel": level}})
+}
+
+/// R1-11: what is in force is asked for before and after, and a prompt waits for all of it; then the
+/// ground level is what the program was started with.
+#[test]
+fn a_prompt_waits_until_the_effort_is_raised() {
+    let mut turns = fresh();
+    let ask = json!({"subtype": "get_settings"});
+    assert_eq!(line(&turns.set_effort(Effort::Raised)), ask);
+    assert_eq!(written(&turns.prompt(prompt(1, P1))), 0);
+    assert_eq!(line(&turns.line(answered(2, at("medium")), Now::default())), apply("high"));
+    assert_eq!(line(&turns.line(answered(3, Value::Null), Now::default())), ask);
+    let actions = turns.line(answered(4, at("high")), Now::default());
+    assert_eq!(written(&actions), 1);
+    assert_eq!(told(actions), [RuntimeEvent::Effort { raised: Some(EffortLevel::High) }]);
+    assert_eq!(line(&turns.set_effort(Effort::Ground)), apply("medium"));
+    let actions = turns.line(answered(5, Value::Null), Now::default());
+    assert_eq!(told(actions), [RuntimeEvent::Effort { raised: None }]);
+}
+
+/// R1-11: nothing is told of a level that the model does not have, of one above the highest, and of a
+/// refusal but that; the prompt is given nevertheless.
+#[test]
+fn an_effort_that_cannot_be_raised_stays() {
+    let mut turns = fresh();
+    turns.set_effort(Effort::Raised);
+    turns.line(answered(2, at("high")), Now::default());
+    turns.line(answered(3, Value::Null), Now::default());
+    assert_eq!(turns.line(answered(4, at("high")), Now::default()), []);
+    for answer in [at("max"), json!({"applied": {"effort": null}}), json!({})] {
+        let mut turns = fresh();
+        turns.set_effort(Effort::Raised);
+        turns.prompt(prompt(1, P1));
+        let actions = turns.line(answered(2, answer), Now::default());
+        assert_eq!((written(&actions), told(actions)), (1, vec![]));
+    }
+    let mut turns = fresh();
+    turns.set_effort(Effort::Raised);
+    turns.prompt(prompt(1, P1));
+    let no = Line::Response { id: "gangline-2".to_owned(), answer: Err("no".to_owned()) };
+    let actions = turns.line(no, Now::default());
+    assert_eq!(written(&actions), 1);
+    assert_eq!(kinds(actions), ["notice the effort was not changed: no"]);
+}
+
+/// R1-11: what is lowered before it is known what to raise it to is not raised after that.
+#[test]
+fn the_last_word_about_the_effort_holds() {
+    let mut turns = fresh();
+    turns.set_effort(Effort::Raised);
+    turns.set_effort(Effort::Ground);
+    turns.prompt(prompt(1, P1));
+    assert_eq!(turns.line(answered(2, at("medium")), Now::default()), []);
+    let actions = turns.line(answered(3, Value::Null), Now::default());
+    assert_eq!((written(&actions), told(actions)), (1, vec![]));
+}

@@ -13,6 +13,7 @@ enum Step {
     Clear,
     Ask,
     Decide,
+    Effort(Effort),
     Line(&'static str, u8),
     Answer(u8, bool),
     Time,
@@ -39,6 +40,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Clear),
         1 => Just(Step::Ask),
         1 => Just(Step::Decide),
+        1 => prop::sample::select(vec![Effort::Raised, Effort::Ground]).prop_map(Step::Effort),
         8 => (method, 0..4_u8).prop_map(|(method, id)| Step::Line(method, id)),
         6 => (0..4_u8, any::<bool>()).prop_map(|(back, good)| Step::Answer(back, good)),
         1 => Just(Step::Time),
@@ -94,6 +96,10 @@ proptest! {
                     if let Some(request) = &last_ask {
                         play.decide(&request.clone(), Answer::Deny { reason: "no".to_owned() });
                     }
+                }
+                Step::Effort(effort) => {
+                    let actions = play.turns.set_effort(effort);
+                    play.take(actions);
                 }
                 Step::Time => play.now += Duration::from_secs(2),
                 Step::Line(kind, id) => odd_line(&mut play, kind, i64::from(id)),

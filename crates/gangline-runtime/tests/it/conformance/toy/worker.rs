@@ -136,6 +136,7 @@ impl Worker {
             | Command::Adopt(_)
             | Command::Steer(_)
             | Command::SetModel(_)
+            | Command::SetEffort(_)
             | Command::Compact
             | Command::Clear
             | Command::Stop(_) => {}

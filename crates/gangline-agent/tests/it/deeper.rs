@@ -1,0 +1,164 @@
+//! Who is told to think deeper does so, for that task (R1-11): by the effort in what the model is asked.
+
+use gangline_core::{
+    MessageId, MessageState, Origin, Principal, Redacted, Tier,
+    whisper::{WhisperKind, WhisperSource},
+};
+use gangline_store::{NewMessage, NewWhisper};
+
+use crate::rig::{ADA, ROOM, Rig};
+
+const NOTICES: &str = "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'notice' AND \
+                       json_extract(payload, '$.code') = 'effort' ORDER BY seq";
+const RAISED: &str = "the effort is high for this task: it was asked to think deeper";
+const LOWERED: &str = "the effort is as before: the task is over";
+const KEYS: &str = "model: haiku\nthinking: low\npermissions: bypass";
+
+/// The effort of each request that was Ada's.
+fn efforts(rig: &Rig) -> Vec<String> {
+    let mut all = rig.requests();
+    all.retain(|body| body["model"] != "watcher");
+    all.iter().map(|body| body["output_config"]["effort"].to_string().replace('"', "")).collect()
+}
+
+/// Whispers as the owner's command does.
+fn think_deeper(rig: &Rig) {
+    rig.outside(async |store| {
+        let new = NewWhisper {
+            agent: ADA.parse().unwrap(),
+            kind: WhisperKind::ThinkDeeper,
+            source: WhisperSource::Operator,
+            text: Redacted::from_store("weigh both designs".to_owned()),
+            by: Some("owner".to_owned()),
+            finding: None,
+            turn: None,
+        };
+        store.whisper(new).await.unwrap();
+    });
+    rig.notify();
+}
+
+/// Puts a message into the store that another one has caused.
+fn follows(rig: &Rig, body: &str, cause: i64) {
+    rig.outside(async |store| {
+        let new = NewMessage {
+            agent: ADA.parse().unwrap(),
+            network_id: "local".to_owned(),
+            intake_key: None,
+            origin: Origin::Cli,
+            principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+            sender: "owner".to_owned(),
+            target: String::new(),
+            body: Redacted::from_store(body.to_owned()),
+            in_reply_to: None,
+            cause_root: Some(MessageId(cause)),
+            hops: 0,
+            state: MessageState::Accepted,
+            cursor: None,
+            not_before: None,
+            msgid: None,
+        };
+        store.accept(new).await.unwrap();
+    });
+    rig.notify();
+}
+
+/// R1-11, R1-31: the verdict `THINK_DEEPER` raises the effort of the turn that is told so, from its first
+/// request on; people see it while it lasts, and the next turn is thought about as the file says.
+#[test]
+fn a_verdict_raises_the_effort_of_the_next_turn_alone() {
+    let script = r#"
+rules:
+  - when: {model: watcher}
+    times: 1
+    reply: [text: "THINK_DEEPER SHALLOW: weigh both designs first."]
+  - when: {model: watcher}
+    reply: [text: "OK"]
+  - reply: [text: "fine: turn ${turn}"]
+"#;
+    let watched = "supervisor: {agent: native, model: watcher, eval_interval: 1}";
+    let rig = Rig::unnamed(script, watched, KEYS);
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada one");
+    ori.hears(ADA, ROOM, "fine: ");
+    rig.sees("SELECT kind FROM whispers", &["THINK_DEEPER"]);
+    let held = rig.hold_model();
+    rig.at_work(&mut ori, "@lab-ada two");
+    let status = daemon.dial().sees("the effort", |status| status["effort"] == "high");
+    let told = status["description"].as_str().unwrap();
+    assert!(told.contains(", effort high (raised for this task)"), "{told}");
+    drop(held);
+    ori.hears(ADA, ROOM, "fine: ");
+    daemon.dial().sees("the effort as before", |status| status["effort"].is_null());
+    ori.say(ROOM, "@lab-ada three");
+    ori.hears(ADA, ROOM, "fine: ");
+    assert_eq!(efforts(&rig), ["low", "high", "low"]);
+    rig.sees(NOTICES, &[RAISED, LOWERED]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// R1-11: a whisper in a running turn raises the effort from the next request of that turn on. A daemon
+/// that is killed leaves the file's level to its successor, for the same message too.
+#[test]
+fn a_whisper_raises_the_effort_of_the_running_turn_and_a_killed_daemon_forgets_it() {
+    let script = r#"
+rules:
+  - when: {user: 'wait'}
+    times: 1
+    reply: [tool_use: {name: Bash, input: {command: "cat gate-one"}}]
+  - when: {tool: Bash}
+    times: 1
+    reply: [tool_use: {name: Bash, input: {command: "cat gate-two"}}]
+  - reply: [text: "fine: turn ${turn}"]
+"#;
+    let rig = Rig::unnamed(script, "", KEYS);
+    let (one, _two) = (rig.gate("one"), rig.gate("two"));
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada wait");
+    let runs = "SELECT count(*) FROM events WHERE kind = 'assistant' AND payload LIKE '%gate-one%'";
+    rig.sees(runs, &["1"]);
+    think_deeper(&rig);
+    daemon.dial().sees("the effort", |status| status["effort"] == "high");
+    one.open();
+    rig.sees("SELECT coalesce(road, 'waits') FROM whispers", &["steer"]);
+    rig.was_asked(2);
+    daemon.kill();
+    let daemon = rig.start();
+    ori.hears(ADA, ROOM, "fine: ");
+    assert!(daemon.dial().status()["effort"].is_null());
+    assert_eq!(efforts(&rig), ["low", "high", "low"]);
+    rig.sees(NOTICES, &[RAISED]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// R1-11: the task is what one message has caused: another message that comes in between is thought about
+/// as the file says.
+#[test]
+fn a_task_is_thought_about_until_nothing_of_it_waits() {
+    let script = r#"
+rules:
+  - when: {user: 'wait'}
+    reply: [tool_use: {name: Bash, input: {command: "cat gate-one"}}]
+  - reply: [text: "fine: turn ${turn}"]
+"#;
+    let rig = Rig::unnamed(script, "", KEYS);
+    let gate = rig.gate("one");
+    let daemon = rig.start();
+    rig.asked_at_the_command_line(&["wait".to_owned()]);
+    rig.was_asked(1);
+    think_deeper(&rig);
+    follows(&rig, "another", 999);
+    follows(&rig, "of the first", 1);
+    rig.sees("SELECT count(*) FROM messages WHERE state = 'accepted'", &["2"]);
+    daemon.dial().sees("the effort", |status| status["effort"] == "high");
+    gate.open();
+    rig.was_asked(4);
+    daemon.dial().sees("the effort as before", |status| status["effort"].is_null());
+    let bodies: Vec<String> =
+        rig.query("SELECT body FROM messages ORDER BY id").into_iter().collect();
+    assert_eq!(bodies, ["wait", "another", "of the first"]);
+    assert_eq!(efforts(&rig), ["low", "high", "low", "high"]);
+    assert_eq!(daemon.stop().code, 0);
+}
