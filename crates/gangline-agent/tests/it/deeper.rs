@@ -5,6 +5,7 @@ use gangline_core::{
     whisper::{WhisperKind, WhisperSource},
 };
 use gangline_store::{NewMessage, NewWhisper};
+use gangline_testkit::eventually_seeing;
 
 use crate::rig::{ADA, ROOM, Rig};
 
@@ -14,8 +15,15 @@ const RAISED: &str = "the effort is high for this task: it was asked to think de
 const LOWERED: &str = "the effort is as before: the task is over";
 const KEYS: &str = "model: haiku\nthinking: low\npermissions: bypass";
 
-/// The effort of each request that was Ada's.
-fn efforts(rig: &Rig) -> Vec<String> {
+/// Waits until these are the efforts of Ada's requests.
+fn efforts(rig: &Rig, expect: &[&str]) {
+    eventually_seeing("the efforts", || {
+        let efforts = asked(rig);
+        if efforts == expect { Ok(()) } else { Err(efforts.join(" ")) }
+    });
+}
+
+fn asked(rig: &Rig) -> Vec<String> {
     let mut all = rig.requests();
     all.retain(|body| body["model"] != "watcher");
     all.iter().map(|body| body["output_config"]["effort"].to_string().replace('"', "")).collect()
@@ -93,7 +101,7 @@ rules:
     daemon.dial().sees("the effort as before", |status| status["effort"].is_null());
     ori.say(ROOM, "@lab-ada three");
     ori.hears(ADA, ROOM, "fine: ");
-    assert_eq!(efforts(&rig), ["low", "high", "low"]);
+    efforts(&rig, &["low", "high", "low"]);
     rig.sees(NOTICES, &[RAISED, LOWERED]);
     assert_eq!(daemon.stop().code, 0);
 }
@@ -107,7 +115,7 @@ rules:
   - when: {user: 'wait'}
     times: 1
     reply: [tool_use: {name: Bash, input: {command: "cat gate-one"}}]
-  - when: {tool: Bash}
+  - when: {turn: 2}
     times: 1
     reply: [tool_use: {name: Bash, input: {command: "cat gate-two"}}]
   - reply: [text: "fine: turn ${turn}"]
@@ -128,7 +136,7 @@ rules:
     let daemon = rig.start();
     ori.hears(ADA, ROOM, "fine: ");
     assert!(daemon.dial().status()["effort"].is_null());
-    assert_eq!(efforts(&rig), ["low", "high", "low"]);
+    efforts(&rig, &["low", "high", "low"]);
     rig.sees(NOTICES, &[RAISED]);
     assert_eq!(daemon.stop().code, 0);
 }
@@ -156,9 +164,8 @@ rules:
     gate.open();
     rig.was_asked(4);
     daemon.dial().sees("the effort as before", |status| status["effort"].is_null());
-    let bodies: Vec<String> =
-        rig.query("SELECT body FROM messages ORDER BY id").into_iter().collect();
-    assert_eq!(bodies, ["wait", "another", "of the first"]);
-    assert_eq!(efforts(&rig), ["low", "high", "low", "high"]);
+    let bodies = "SELECT body FROM messages ORDER BY id";
+    assert_eq!(rig.query(bodies), ["wait", "another", "of the first"]);
+    efforts(&rig, &["low", "high", "low", "high"]);
     assert_eq!(daemon.stop().code, 0);
 }
