@@ -5,8 +5,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_api::event::Alert;
 use gangline_core::{
+    alert::text::timeout,
     hook::WebhookEvent,
     pause::PauseReason,
     question::{OnTimeout, text},
@@ -20,9 +20,9 @@ use tokio::sync::{Notify, mpsc, watch};
 use tracing::{info, warn};
 
 use crate::{
+    alerts::{Raised, alert},
     bus::Incoming,
-    identity::{Identity, new_event},
-    texts,
+    identity::Identity,
     tools::fired_text,
 };
 
@@ -43,6 +43,8 @@ pub(crate) enum AlarmsEnd {
 
 /// See the module.
 pub(crate) struct Alarms {
+    /// Told when an alert was raised.
+    pub(crate) alerts: Raised,
     pub(crate) me: Arc<Identity>,
     pub(crate) store: Store,
     pub(crate) agent_loop: mpsc::Sender<Incoming>,
@@ -123,7 +125,7 @@ impl Alarms {
             let _ = self.agent_loop.send(follows).await;
         }
         let (number, question) = (row.number, text::one_line(row.body.as_str()));
-        self.alert(texts::alert_timeout(&self.me.agent, number, &question)).await;
+        self.alert(timeout(&self.me.agent, number, &question)).await;
         self.committed.send_modify(|count| *count += 1);
         self.rescan.notify_one();
         self.outbox.notify_one();
@@ -132,11 +134,10 @@ impl Alarms {
     /// Records that a human may want to know that nobody answered (R1-39).
     async fn alert(&self, text: String) {
         let event = WebhookEvent::AgentTimeout;
-        let alert = Alert { event, severity: event.severity().to_string(), text };
-        let events = new_event(&self.me, None, &alert.into()).into_iter().collect();
-        if let Err(error) = self.store.append(events).await {
+        if let Err(error) = self.store.alert(alert(&self.me, event, &text)).await {
             warn!(%error, %event, "cannot record an alert");
         }
+        self.alerts.tell();
     }
 
     /// Fires what is due. Returns when the next one may fire, if too many have fired lately.

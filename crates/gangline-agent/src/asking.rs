@@ -7,7 +7,9 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gangline_core::{
     AgentName, Epoch, MessageState, Origin, Principal, QuestionNumber, SendKey, Target, Tier,
+    alert,
     approval::view::Extent,
+    hook::WebhookEvent,
     name::{ChannelName, fold},
     question::{
         AnswerRule, Asked, Choose, Facts, OnTimeout,
@@ -25,8 +27,11 @@ use gangline_store::{
     AskedBy, LineKind, MessageRow, NewMessage, NewQuestion, QuestionPlaced, Send as StoreSend,
 };
 use tokio::sync::Notify;
+use tracing::warn;
 
 use crate::{
+    alerts::{self, Raised},
+    identity::Identity,
     place,
     speech::{Speaker, TurnContext},
     whereabouts::Whereabouts,
@@ -68,6 +73,8 @@ pub(crate) struct Asker {
     pub(crate) rooms: HashSet<ChannelName>,
     /// The daemon's.
     pub(crate) epoch: Epoch,
+    /// Told when an alert was raised.
+    pub(crate) alerts: Raised,
 }
 
 /// A place in which people are asked.
@@ -124,6 +131,8 @@ impl Asker {
             waits: (asking.goes == Goes::ToCall).then_some(self.epoch),
         };
         let ttl = asking.ttl_seconds.map(Duration::from_secs);
+        // Agents that are asked answer by themselves; a call that waits is told in any case (R0-41).
+        let people = !matches!(new.asked, Asked::Agents(_)) || asking.goes == Goes::ToCall;
         let bring = self.bringing(&new, context, (places, ttl));
         let asked = self.speaker.store.ask(new, bring).await;
         let asked = asked.map_err(|error| format!("not asked: {error}"))?;
@@ -133,7 +142,27 @@ impl Asker {
             change_notice::notify(&self.speaker.paths.change_notice(agent.as_str()));
         }
         self.alarm.notify_one();
+        if people {
+            self.raise(asked.number, &asking.question).await;
+        }
         Ok(asked.number)
+    }
+
+    /// Alerts people that the agent waits for an answer (R1-39); it is told again while it waits.
+    async fn raise(&self, number: QuestionNumber, question: &str) {
+        let Speaker { agent, redactor, .. } = &self.speaker;
+        let me = Identity {
+            agent: agent.clone(),
+            epoch: self.epoch,
+            clock: self.clock.clone(),
+            redactor: Arc::clone(redactor),
+        };
+        let text = alert::text::question(agent, question);
+        let alert = alerts::alert(&me, WebhookEvent::AgentQuestion, &text).about(number.0);
+        if let Err(error) = self.speaker.store.alert(alert).await {
+            warn!(%error, %number, "cannot raise the alert of a question");
+        }
+        self.alerts.tell();
     }
 
     /// Reads whom a question is for.

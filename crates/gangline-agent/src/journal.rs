@@ -19,7 +19,7 @@ use tokio::{
 };
 use tracing::{error, info, warn};
 
-use crate::bus::Fatal;
+use crate::{alerts::Raised, bus::Fatal};
 
 mod single;
 
@@ -87,6 +87,8 @@ pub(crate) struct JournalDeps {
     pub(crate) paths: Paths,
     /// Told when a commit put lines into the outbox.
     pub(crate) outbox: Arc<Notify>,
+    /// Told when a commit raised an alert.
+    pub(crate) alerts: Raised,
     /// Counts what this daemon has committed, for those who read along.
     pub(crate) committed: watch::Sender<u64>,
     /// How many turns one root cause may have.
@@ -341,12 +343,14 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
             None
         }
         Entry::Whisper(_) => Some(Reply::Rescan),
-        Entry::Alert(..)
-        | Entry::Events(_)
+        Entry::Alert(_) | Entry::Finding(_) => {
+            deps.alerts.tell();
+            None
+        }
+        Entry::Events(_)
         | Entry::Usage(_)
         | Entry::Agent(..)
         | Entry::Delivered(_)
-        | Entry::Finding(_)
         | Entry::FindingResolved(..)
         | Entry::WhispersDelivered(_) => None,
     }

@@ -6,6 +6,7 @@
 
 mod agent_loop;
 mod alarms;
+mod alerts;
 mod asking;
 pub mod attention;
 mod bus;

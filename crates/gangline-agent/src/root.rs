@@ -170,15 +170,7 @@ async fn start(opened: Opened, mut settings: Settings) -> Result<Ended, Ended> {
         settings.secrets.push(relay.token());
     }
     let mut parts = Parts::start(&settings, store, (epoch, unasked, note), (changes, relay));
-    parts.step(&me, "buffer", StepState::Done).await;
-    parts.joined_or(JOIN_BUDGET, &mut signals).await;
-    parts.step(&me, "irc", StepState::Done).await;
-    parts.step(&me, "webhook", StepState::Absent).await;
-    let socket = parts.open_socket(&settings, &me).await;
-    parts.step(&me, "socket", socket).await;
-    let supervisor = parts.start_supervisor();
-    parts.step(&me, "supervisor", supervisor).await;
-    parts.step(&me, "runner", StepState::Done).await;
+    parts.begin(&settings, &me, &mut signals).await;
     // A service manager need not wait for a chat server that is away.
     notify::tell(&[Word::Ready]);
     // The first input lets the state machine start the backend.
@@ -302,6 +294,20 @@ enum Why {
 }
 
 impl Parts {
+    /// Starts what is not up yet, in the order of S0 (R0-35, C6), and records each step.
+    async fn begin(&mut self, settings: &Settings, me: &Identity, signals: &mut Signals) {
+        self.step(me, "buffer", StepState::Done).await;
+        self.joined_or(JOIN_BUDGET, signals).await;
+        self.step(me, "irc", StepState::Done).await;
+        let alerts = self.start_alerts();
+        self.step(me, "webhook", alerts).await;
+        let socket = self.open_socket(settings, me).await;
+        self.step(me, "socket", socket).await;
+        let supervisor = self.start_supervisor();
+        self.step(me, "supervisor", supervisor).await;
+        self.step(me, "runner", StepState::Done).await;
+    }
+
     /// Records a step of the start; a store that cannot write yet does not hold it up.
     async fn step(&self, me: &Identity, step: &str, state: StepState) {
         let event = Event::from(StartStep { step: step.to_owned(), state });

@@ -100,6 +100,8 @@ pub struct Settings {
     pub watching: Watching,
     /// After what time it counts as stuck.
     pub watchdogs: Limits,
+    /// Where alerts go.
+    pub alerts: Arc<gangline_alerts::Plan>,
     /// The time.
     pub clock: SharedClock,
     /// The agent's backend, and what it changes of a start.

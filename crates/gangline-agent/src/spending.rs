@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use gangline_core::{
     AgentName, TurnId,
     budget::{self, Budget, BudgetAction, BudgetScope, Day, Spent, Standing, UsageSource},
-    finding::{Choice, ChoiceWord, FindingKind},
+    finding::{Choice, ChoiceWord, FindingKind, Severity},
     pause::PauseReason,
     usage::Spender,
 };
 use gangline_os::{CancellationToken, change_notice, clock::UnixMicros, paths::Paths};
 use gangline_relay::{Limits, Report, Stop};
-use gangline_store::{NewFinding, NewUsage, RelayedCall, Store, StoreError};
+use gangline_store::{AlertWords, NewFinding, NewUsage, RelayedCall, Store, StoreError};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
@@ -261,7 +261,9 @@ impl Spending {
                 }
             }
             Standing::Nearly | Standing::Spent if self.tells(scope) => {
-                self.find(scope, &cause).await
+                // People are alerted anew when it holds or stops the agent.
+                let severity = if stops { Severity::Error } else { Severity::Warning };
+                self.find(scope, &cause, severity).await
             }
             Standing::Nearly | Standing::Spent => {}
         }
@@ -277,19 +279,28 @@ impl Spending {
         *scope != BudgetScope::Day || self.deps.everybody.first() == Some(&self.deps.me.agent)
     }
 
-    async fn find(&self, scope: &BudgetScope, cause: &str) {
+    async fn find(&self, scope: &BudgetScope, cause: &str, severity: Severity) {
+        let agent = &self.deps.me.agent;
         let redact = |text: &str| self.deps.me.redactor.redact(text);
         let affects = match scope {
             BudgetScope::Agent(_) => String::new(),
             BudgetScope::Room(room) => format!("the agents in {room}"),
             BudgetScope::Day => "every agent of this installation".to_owned(),
         };
+        // A fleet that parked is let go by a command that its cause names.
+        let help = match cause == texts::FLEET_PARKED {
+            true => String::new(),
+            false => texts::budget_raise(scope),
+        };
+        let alert = redact(texts::budget_alert(agent, cause, &help).trim_end());
         let new = NewFinding {
             key: key(scope),
-            evidence: redact(&texts::budget_raise(scope)),
+            severity,
+            evidence: redact(&help),
             choices: vec![Choice::new(ChoiceWord::Dismiss, "it stays as it is until tomorrow")],
             affects: redact(&affects),
-            ..NewFinding::new(self.deps.me.agent.clone(), FindingKind::Budget, redact(cause))
+            alert: Some(AlertWords { text: alert, room_text: None }),
+            ..NewFinding::new(agent.clone(), FindingKind::Budget, redact(cause))
         };
         self.send(Incoming::Finding(Box::new(new))).await;
     }
@@ -297,7 +308,7 @@ impl Spending {
     /// Opens a hold of the fleet, unless one is open; then everybody hears of it at once.
     async fn hold_fleet(&self, why: &str, until: Option<UnixMicros>) -> Result<(), StoreError> {
         if self.deps.store.hold_fleet(why, until).await? {
-            self.find(&BudgetScope::Day, why).await;
+            self.find(&BudgetScope::Day, why, Severity::Error).await;
             for agent in &self.deps.everybody {
                 change_notice::notify(&self.deps.paths.change_notice(agent.folded()));
             }

@@ -13,7 +13,7 @@ use std::{path::Path, time::Duration};
 use gangline_api::status::{RunningTool, StatusNote};
 use gangline_config::Permissions;
 use gangline_core::{
-    AgentName, MessageId, QuestionNumber,
+    AgentName, MessageId,
     agent::{PhaseName, View},
     outcome::{By, Outcome},
     pause::{Held, PauseReason},
@@ -22,7 +22,7 @@ use gangline_core::{
 use gangline_store::{Cancel, MessageRow};
 
 pub(crate) use budgets::{
-    FLEET_PARKED, budget_raise, budget_refused, budget_stands, is_budget_refusal,
+    FLEET_PARKED, budget_alert, budget_raise, budget_refused, budget_stands, is_budget_refusal,
 };
 
 use crate::settings::InsteadOf;
@@ -260,37 +260,12 @@ pub(crate) fn hook_failed(event: &str, error: &dyn std::error::Error) -> String 
     format!("the hook for {event} failed: {error}")
 }
 
-/// Alert (R1-42): the backend is gone without having been asked.
-pub(crate) fn alert_crashed(agent: &AgentName, how: &str) -> String {
-    format!("[ERROR] {agent} crashed: {how}")
-}
-
 /// Alert (R1-46): it is not started any more.
 pub(crate) fn alert_parked(agent: &AgentName, deaths: usize, why: &str) -> String {
     format!(
         "[ERROR] {agent} crashed {deaths} times and is parked: say `resume` to try again; the last \
          time: {why}"
     )
-}
-
-/// Alert (R1-42): nothing waits any more.
-pub(crate) fn alert_complete(agent: &AgentName, task: &str, target: &str) -> String {
-    let results = match target {
-        "" => String::new(),
-        room if room.starts_with(['#', '&', '+', '!']) => format!(" Results in {room}."),
-        nick => format!(" Answered {nick} in private."),
-    };
-    format!("[COMPLETE] {agent} finished task \"{task}\".{results}")
-}
-
-/// Alert (R1-42): the agent waits for somebody.
-pub(crate) fn alert_question(agent: &AgentName, question: &str) -> String {
-    format!("[QUESTION] {agent} needs input: \"{question}\"")
-}
-
-/// Alert (R1-39): nobody answered a question in time.
-pub(crate) fn alert_timeout(agent: &AgentName, number: QuestionNumber, question: &str) -> String {
-    format!("[TIMEOUT] {agent} got no answer in time to question {number}: \"{question}\"")
 }
 
 /// Nobody needs to decide it any more; `approval` is its number, or what it is for.

@@ -19,10 +19,19 @@ pub struct Body {
     pub headers: Vec<(&'static str, String)>,
 }
 
-/// Returns what the target is sent.
+/// Returns the gravest of these alerts, the first of several.
 #[must_use]
-pub fn body(to: &Where, row: &DeliveryRow) -> Body {
-    let text = row.text.as_str();
+pub fn lead(rows: &[DeliveryRow]) -> Option<&DeliveryRow> {
+    rows.iter().rev().max_by_key(|row| severity(&row.event))
+}
+
+/// Returns what the target is sent: one message for all of these alerts, a line for each.
+#[must_use]
+pub fn body(to: &Where, rows: &[DeliveryRow]) -> Body {
+    let Some(lead) = lead(rows) else { return Body { text: String::new(), headers: Vec::new() } };
+    let texts: Vec<_> = rows.iter().map(|row| row.text.as_str()).collect();
+    let text = texts.join("\n");
+    let text = text.as_str();
     match to.kind {
         TargetKind::Generic => of_json(&json!({"content": text})),
         TargetKind::Discord => {
@@ -34,20 +43,27 @@ pub fn body(to: &Where, row: &DeliveryRow) -> Body {
             of_json(&json!({"text": text}))
         }
         TargetKind::Ntfy => {
-            let (priority, tag) = match severity(&row.event) {
+            let (priority, tag) = match severity(&lead.event) {
                 Severity::Info => ("3", "information_source"),
                 Severity::Warning => ("4", "warning"),
                 Severity::Error => ("5", "rotating_light"),
             };
             let headers = vec![
                 ("content-type", "text/plain; charset=utf-8".to_owned()),
-                ("title", format!("{} {}", row.agent, row.event.as_str())),
+                ("title", title(lead, rows.len())),
                 ("priority", priority.to_owned()),
                 ("tags", tag.to_owned()),
             ];
             Body { text: text.to_owned(), headers }
         }
-        TargetKind::Template => filled(to.template.as_deref().unwrap_or("{{text}}"), row),
+        TargetKind::Template => filled(to.template.as_deref().unwrap_or("{{text}}"), lead),
+    }
+}
+
+fn title(lead: &DeliveryRow, count: usize) -> String {
+    match count {
+        1 => format!("{} {}", lead.agent, lead.event.as_str()),
+        _ => format!("{count} alerts, one is {} {}", lead.agent, lead.event.as_str()),
     }
 }
 

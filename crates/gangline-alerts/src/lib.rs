@@ -14,4 +14,7 @@ mod sender;
 pub const NOTICE: &str = "alerts";
 
 pub use plan::{IRC, Plan, PlanError, URL, Where};
-pub use sender::{Posted, Posting, Room, Sender, SenderEnd, TargetTest, Whose, test_targets};
+pub use sender::{
+    MESSAGE_BYTES, MESSAGE_MAX, Posted, Posting, Room, Sender, SenderEnd, TargetTest, Whose,
+    test_targets,
+};

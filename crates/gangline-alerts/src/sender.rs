@@ -1,11 +1,13 @@
 //! The sender: looks at the store for what is to be told, makes the deliveries, and sends them.
 //!
-//! Each target has one delivery under way at a time, so a slow one holds up nobody else. A delivery is
-//! claimed in the store before it is sent: of two processes, one sends it. Start at [`Sender::run`].
+//! Each target has one request under way at a time, so a slow one holds up nobody else. What gathers for
+//! it meanwhile goes out as one message ([`MESSAGE_MAX`]). A delivery is claimed in the store before it is
+//! sent: of two processes, one sends it. Start at [`Sender::run`].
 
 use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
+use gangline_config::TargetKind;
 use gangline_core::{
     AgentName,
     alert::{self, AfterFailure, DeliveryState, Failure, Telling, is_held_back, next, text::told},
@@ -22,7 +24,7 @@ use tokio::sync::{Notify, watch};
 use tracing::{info, warn};
 
 use crate::{
-    body::{body, severity},
+    body::{DISCORD_MAX, body, lead, severity},
     plan::{IRC, Plan, Where},
     post::{PostError, Request, post},
 };
@@ -33,6 +35,11 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 const ROOM_AGAIN: Duration = Duration::from_secs(5);
 /// How often a line for IRC is tried that the server refuses.
 const ROOM_ATTEMPTS: u32 = 5;
+
+/// The most alerts that one message to a webhook holds.
+pub const MESSAGE_MAX: usize = 20;
+/// The most bytes of these alerts together; one longer alert goes alone. It fits into what Discord takes.
+pub const MESSAGE_BYTES: usize = DISCORD_MAX;
 
 /// What became of a line for IRC.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,10 +154,15 @@ impl Sender {
                 self.tell(&plan, row, now).await?;
             }
         }
-        for row in self.store.deliveries_due(of, now).await? {
-            if self.is_ours(&plan, hub_runs, &row) && busy.insert(row.target.clone()) {
-                lanes.push(self.lane(Arc::clone(&plan), row).await?);
-            }
+        let mut due = self.store.deliveries_due(of, now).await?;
+        due.retain(|row| self.is_ours(&plan, hub_runs, row) && !busy.contains(&row.target));
+        while let Some(first) = due.first() {
+            let target = first.target.clone();
+            let (rows, others) = due.into_iter().partition(|row| row.target == target);
+            due = others;
+            busy.insert(target.clone());
+            let rows = as_one(&plan, rows);
+            lanes.push(self.lane(Arc::clone(&plan), (target, rows)).await?);
         }
         self.patience(of).await
     }
@@ -179,47 +191,85 @@ impl Sender {
         self.store.tell_alert(row, deliveries, due).await.map(drop)
     }
 
-    /// Claims a delivery, or gives up a claim that has lapsed, and returns what sends it.
-    async fn lane(&self, plan: Arc<Plan>, row: DeliveryRow) -> Result<Lane, StoreError> {
-        let target = row.target.clone();
-        let done = |end: Result<(), StoreError>| {
-            let target = target.clone();
-            Ok(futures::future::ready((target, end)).boxed())
-        };
-        if let Some(end) = without_sending(&plan, &row, self.clock.now()) {
-            let result = self.store.end_delivery(row, end).await;
-            return done(result.map(drop));
+    /// Claims deliveries to one target, or gives up claims that have lapsed, and returns what sends
+    /// them as one message.
+    async fn lane(
+        &self,
+        plan: Arc<Plan>,
+        (target, rows): (String, Vec<DeliveryRow>),
+    ) -> Result<Lane, StoreError> {
+        let mut claimed = Vec::new();
+        for row in rows {
+            if let Some(end) = without_sending(&plan, &row, self.clock.now()) {
+                self.store.end_delivery(row, end).await?;
+            } else if let Some(row) = self.store.claim_delivery(row, &self.by).await? {
+                claimed.push(row);
+            }
         }
-        let Some(row) = self.store.claim_delivery(row, &self.by).await? else {
-            return done(Ok(()));
-        };
         let (store, clock, room) = (self.store.clone(), self.clock.clone(), self.room.clone());
         Ok(async move {
-            let end = match (row.target.as_str(), plan.target(&row.target)) {
-                (IRC, _) => in_room(room.as_deref(), &row, clock.now()).await,
-                (_, Some(to)) => to_webhook(&store, (&plan, to), &row, &clock).await,
-                (_, None) => Ok(gone()),
-            };
-            let result = match end {
-                Ok(end) => {
-                    log(&row, &end);
-                    store.end_delivery(row, end).await.map(drop)
-                }
-                Err(error) => Err(error),
-            };
-            (target, result)
+            let done = send(&store, &plan, (&target, claimed), (&clock, room.as_deref())).await;
+            (target, done)
         }
         .boxed())
     }
 }
 
+/// Returns which of the deliveries to one target go out now, as one message. Attempts that failed
+/// together are made together again, so their number stays the same.
+fn as_one(plan: &Plan, rows: Vec<DeliveryRow>) -> Vec<DeliveryRow> {
+    let target = rows.first().and_then(|row| plan.target(&row.target));
+    let most = match target.map(|to| to.kind) {
+        // A template has places for one alert, and IRC has a line for each.
+        None | Some(TargetKind::Template) => 1,
+        Some(_) => MESSAGE_MAX,
+    };
+    let attempts = rows.first().map(|row| row.attempts);
+    let mut bytes = 0;
+    let fits = |row: &DeliveryRow| {
+        let is_first = bytes == 0;
+        bytes += row.text.as_str().len() + 1;
+        is_first || (bytes <= MESSAGE_BYTES && Some(row.attempts) == attempts)
+    };
+    rows.into_iter().take(most).take_while(fits).collect()
+}
+
+/// Sends claimed deliveries to one target, and records what became of each.
+async fn send(
+    store: &Store,
+    plan: &Plan,
+    (target, rows): (&str, Vec<DeliveryRow>),
+    (clock, room): (&SharedClock, Option<&dyn Room>),
+) -> Result<(), StoreError> {
+    let Some(first) = rows.first() else { return Ok(()) };
+    let posted = match (target, plan.target(target)) {
+        (IRC, _) => Err(in_room(room, first, clock.now()).await),
+        (_, Some(to)) => Ok(to_webhook(store, (plan, to), &rows, clock).await?),
+        (_, None) => Err(gone()),
+    };
+    for row in rows {
+        let end = match &posted {
+            Ok(None) => DeliveryEnd::Over(DeliveryState::Delivered, None),
+            Ok(Some(error)) => after(plan, &row, error, clock.now()),
+            Err(end) => end.clone(),
+        };
+        log(&row, &end);
+        store.end_delivery(row, end).await?;
+    }
+    Ok(())
+}
+
 /// Returns the deliveries of one telling.
 fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec<NewDelivery> {
     let text = plan.redactor.redact(&told(row.text.as_str(), how));
+    // Of a storm the newest is told, which has its words for all.
+    let room_text = row.room_text.as_ref().filter(|_| !matches!(how, Telling::More(_)));
+    let in_room = room_text.map(|it| plan.redactor.redact(&told(it.as_str(), how)));
     let wants = |events: &[_]| row.event.known().is_none_or(|event| events.contains(&event));
     let mut all = Vec::new();
     if plan.channel.is_some() && wants(&plan.events) {
-        all.push(NewDelivery { target: IRC.to_owned(), text: text.clone(), at: now });
+        let text = in_room.unwrap_or_else(|| text.clone());
+        all.push(NewDelivery { target: IRC.to_owned(), text, at: now });
     }
     let quiet = plan.quiet.filter(|_| is_held_back(severity(&row.event)));
     let quiet = quiet.and_then(|hours| hours.end(WallMicros(now.0), &TimeZone::system()));
@@ -258,16 +308,12 @@ fn without_sending(plan: &Plan, row: &DeliveryRow, now: UnixMicros) -> Option<De
     })
 }
 
-async fn in_room(
-    room: Option<&dyn Room>,
-    row: &DeliveryRow,
-    now: UnixMicros,
-) -> Result<DeliveryEnd, StoreError> {
+async fn in_room(room: Option<&dyn Room>, row: &DeliveryRow, now: UnixMicros) -> DeliveryEnd {
     let posted = match room {
         Some(room) => room.post(row).await,
         None => Posted::Later("nobody is on IRC".to_owned()),
     };
-    Ok(match posted {
+    match posted {
         Posted::Taken => DeliveryEnd::Over(DeliveryState::Delivered, None),
         Posted::Refused(why) if row.attempts >= ROOM_ATTEMPTS => {
             DeliveryEnd::Over(DeliveryState::Failed, Some(plain(&why)))
@@ -275,44 +321,48 @@ async fn in_room(
         Posted::Later(why) | Posted::Refused(why) => {
             DeliveryEnd::Again { at: now.plus(ROOM_AGAIN), trouble: plain(&why) }
         }
-    })
+    }
 }
 
+/// Posts to a webhook; returns why that failed.
 async fn to_webhook(
     store: &Store,
     (plan, to): (&Plan, &Where),
-    row: &DeliveryRow,
+    rows: &[DeliveryRow],
     clock: &SharedClock,
-) -> Result<DeliveryEnd, StoreError> {
-    let Err(PostError { failure, why }) = attempt(plan, to, row, clock).await else {
-        return Ok(DeliveryEnd::Over(DeliveryState::Delivered, None));
-    };
-    let trouble = plan.redactor.redact(&why);
-    let now = clock.now();
-    if let Failure::Slower(Some(asked)) = failure {
+) -> Result<Option<PostError>, StoreError> {
+    let Err(error) = attempt(plan, to, rows, clock).await else { return Ok(None) };
+    if let Failure::Slower(Some(asked)) = error.failure {
         // The target's other deliveries wait too.
-        let until = now.plus(asked.min(alert::RETRY_AFTER_MOST));
+        let until = clock.now().plus(asked.min(alert::RETRY_AFTER_MOST));
         store.hold_deliveries(&to.name, until).await?;
     }
-    Ok(match alert::after_failure(row.attempts, plan.retries, failure) {
+    Ok(Some(error))
+}
+
+/// Returns what becomes of a delivery whose attempt failed.
+fn after(plan: &Plan, row: &DeliveryRow, error: &PostError, now: UnixMicros) -> DeliveryEnd {
+    let trouble = plan.redactor.redact(&error.why);
+    match alert::after_failure(row.attempts, plan.retries, error.failure) {
         AfterFailure::Again(wait) => DeliveryEnd::Again { at: now.plus(wait), trouble },
         AfterFailure::GiveUp => DeliveryEnd::Over(DeliveryState::Failed, Some(trouble)),
-    })
+    }
 }
 
 async fn attempt(
     plan: &Plan,
     to: &Where,
-    row: &DeliveryRow,
+    rows: &[DeliveryRow],
     clock: &SharedClock,
 ) -> Result<(), PostError> {
-    let body = body(to, row);
+    let (Some(first), Some(lead)) = (rows.first(), lead(rows)) else { return Ok(()) };
+    let body = body(to, rows);
     let request = Request {
         url: &to.url,
         body: &body,
         secret: to.secret.as_ref(),
-        event: row.event.as_str(),
-        delivery: row.id,
+        event: lead.event.as_str(),
+        delivery: first.id,
         allow_hosts: &plan.allow_hosts,
     };
     post(&request, clock).await
@@ -333,7 +383,7 @@ pub struct TargetTest {
 pub async fn test_targets(plan: &Plan, row: &DeliveryRow, clock: &SharedClock) -> Vec<TargetTest> {
     let mut tests = Vec::new();
     for to in &plan.targets {
-        let trouble = attempt(plan, to, row, clock).await.err();
+        let trouble = attempt(plan, to, std::slice::from_ref(row), clock).await.err();
         let trouble = trouble.map(|error| plan.redactor.redact(&error.why).into_string());
         tests.push(TargetTest { target: to.name.clone(), address: to.shown(), trouble });
     }

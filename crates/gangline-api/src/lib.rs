@@ -4,6 +4,7 @@
 //! done. Ids are opaque strings, times are RFC 3339 named `*_at`, unknown fields are ignored by
 //! readers. Start at [`event::EventRecord`].
 
+pub mod alert;
 pub mod approval;
 pub mod attention;
 pub mod budget;

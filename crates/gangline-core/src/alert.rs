@@ -6,7 +6,12 @@
 
 use std::time::Duration;
 
-use crate::{finding::Severity, time::WallMicros, words};
+use crate::{
+    finding::{FindingKind, Severity},
+    hook::WebhookEvent,
+    time::WallMicros,
+    words,
+};
 
 pub mod quiet;
 pub mod text;
@@ -21,6 +26,9 @@ pub const GROUP_WINDOW: Duration = Duration::from_mins(5);
 pub const AGAIN_AFTER: [Duration; 2] = [Duration::from_mins(10), Duration::from_mins(30)];
 /// Later it is told again at this distance.
 pub const AGAIN_EVERY: Duration = Duration::from_hours(1);
+/// An alert that could not be told for so long, and that nobody needs to answer, is not told any more:
+/// nothing ran meanwhile that could tell it.
+pub const STALE_AFTER: Duration = Duration::from_hours(24);
 /// The wait before the second attempt at a delivery; each further one waits three times as long.
 pub const RETRY_FIRST: Duration = Duration::from_secs(5);
 /// The longest wait between two attempts.
@@ -106,6 +114,9 @@ pub fn next(alert: &Standing, now: WallMicros) -> Next {
     };
     let gathered = (alert.more > 0 && now < alert.until).then_some(alert.until);
     let due = earliest(again, gathered);
+    if alert.told == 0 && alert.waits != Waits::Open && since(alert.raised_at, now) > STALE_AFTER {
+        return Next { tell: None, due: None };
+    }
     if alert.told == 0 {
         return Next { tell: Some(Telling::First), due };
     }
@@ -174,6 +185,36 @@ pub fn after_death(attempts: u32, retries: u32) -> DeliveryState {
     match attempts > retries.min(RETRIES_MAX) {
         true => DeliveryState::Unknown,
         false => DeliveryState::Waiting,
+    }
+}
+
+/// Returns the alert by which people hear of a finding of this kind; `None` if they hear of it
+/// otherwise, or need not (R1-39).
+#[must_use]
+pub fn of_finding(kind: FindingKind) -> Option<WebhookEvent> {
+    match kind {
+        FindingKind::SilentTurn
+        | FindingKind::LongTurn
+        | FindingKind::WaitingInbox
+        | FindingKind::HeldMessages
+        | FindingKind::DeadLetter
+        | FindingKind::NoHeartbeat
+        | FindingKind::NotRunning => Some(WebhookEvent::AgentStuck),
+        FindingKind::BreakerOpen => Some(WebhookEvent::AgentError),
+        FindingKind::Escalation => Some(WebhookEvent::AgentSpiraling),
+        FindingKind::Budget => Some(WebhookEvent::AgentBudget),
+        FindingKind::RateLimit => Some(WebhookEvent::AgentRateLimited),
+        // The approval has an alert of its own; the rest is whispered to the agent.
+        FindingKind::UnansweredApproval
+        | FindingKind::Spiraling
+        | FindingKind::Drift
+        | FindingKind::Stalling
+        | FindingKind::Shallow
+        | FindingKind::RepeatedCall
+        | FindingKind::RepeatedError
+        | FindingKind::UndoneEdits
+        | FindingKind::UnreadInbox
+        | FindingKind::ContextFilling => None,
     }
 }
 

@@ -55,4 +55,21 @@ impl WebhookEvent {
             Self::AgentError => Severity::Error,
         }
     }
+
+    /// Returns whether several of one agent that come quickly are one alert. What the agent asks and
+    /// what it has finished are different things each time.
+    #[must_use]
+    pub fn is_joined(self) -> bool {
+        match self {
+            Self::AgentQuestion
+            | Self::AgentApproval
+            | Self::AgentTimeout
+            | Self::AgentComplete => false,
+            Self::AgentSpiraling
+            | Self::AgentBudget
+            | Self::AgentRateLimited
+            | Self::AgentStuck
+            | Self::AgentError => true,
+        }
+    }
 }

@@ -17,6 +17,8 @@ use gangline_os::{
 
 /// The owner's account.
 pub const OWNER: &str = trust::OWNER;
+/// The account and nick of the hub's own client on the embedded server.
+pub const SERVICE: &str = "gangline";
 /// The file of an agent's IRC password, in its folder.
 pub const AGENT_SECRET: &str = "irc.secret";
 /// A token file is one short line.

@@ -31,6 +31,7 @@ use crate::{
     kept::{Kept, Reconciler},
 };
 
+mod alerts;
 mod changes;
 mod drain;
 mod http;
@@ -38,6 +39,7 @@ mod roll;
 mod vigil;
 mod watch;
 
+use alerts::Telling;
 pub use http::HttpOptions;
 pub use roll::is_idle;
 use watch::{Ends, Watch};
@@ -89,6 +91,8 @@ pub struct Plan {
     pub accounts: Vec<AgentName>,
     /// Who may be on the embedded server.
     pub access: Access,
+    /// Where alerts go.
+    pub alerts: gangline_alerts::Plan,
 }
 
 /// Why a configuration cannot be used: a text for people, of one line or several.
@@ -203,16 +207,15 @@ pub async fn run(
         None => None,
     };
     let listening = Listening { irc: irc_address(&options, ircd.as_ref()), owner, http: None };
-    let Plan { kept, accounts, access } = match plan(&listening) {
+    let Plan { kept, accounts, access, alerts: plan_of_alerts } = match plan(&listening) {
         Err(refused) if changes::undo_refused(&store, &paths, &refused).await => plan(&listening)?,
         planned => planned?,
     };
-    let notice_path = paths.change_notice("hub");
-    let changes = ChangeNotice::bind(&notice_path)
-        .map_err(|source| HubError::State { path: notice_path, source })?;
+    let changes = hear_changes(&paths)?;
     let history = ircd.as_ref().map(Ircd::store);
     let setter = ircd.as_ref().map(Ircd::access);
     register(&paths, history.as_deref(), &accounts).await?;
+    let service = alerts::account(&paths, history.as_deref()).await?;
     allow(setter.as_ref(), access);
     let stop_irc = CancellationToken::new();
     let mut tasks = TaskGroup::new("hub");
@@ -220,13 +223,14 @@ pub async fn run(
         tasks.spawn("ircd", serve(ircd, stop_irc.clone()));
     }
     let (http, _http_tasks) = http::serve(&options, (&store, &listening.owner), &stop_irc);
+    let telling = Telling::begin(&options, &store, plan_of_alerts, service);
     let reconciler = Reconciler::new(clock, options.longest_delay, kept);
     let mut watch = Watch::new(
         &options,
         (store.clone(), begun),
         listening,
-        (reconciler, changes, http),
-        (history, setter),
+        (reconciler, changes, telling),
+        (history, setter, http),
     );
     told(&watch.listening, &Progress::Listening);
     notify::tell(&[Word::Ready]);
@@ -239,6 +243,8 @@ pub async fn run(
         Ends::Failed(error) => watch.drain(&mut requests, &told).await.and(Err(error)),
     };
     watch.leave(&told);
+    // Its client says goodbye before the server goes.
+    watch.telling.end().await;
     stop_irc.cancel();
     tasks.stop(Duration::from_secs(5)).await;
     if let Err(error) = store.close().await {
@@ -266,6 +272,11 @@ fn take_lock(paths: &Paths) -> Result<FileLock, HubError> {
         LockError::Held(holder) => HubError::Taken { state, holder: holder.to_string() },
         other => HubError::State { path: paths.hub_lock(), source: std::io::Error::other(other) },
     })
+}
+
+fn hear_changes(paths: &Paths) -> Result<ChangeNotice, HubError> {
+    let path = paths.change_notice("hub");
+    ChangeNotice::bind(&path).map_err(|source| HubError::State { path, source })
 }
 
 fn owner(paths: &Paths) -> Result<Secret, HubError> {

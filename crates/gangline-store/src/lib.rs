@@ -36,7 +36,7 @@ pub use types::{
     SessionRow, Settle, SpentRow, Stored, Syncs, Take, Taken, TakenIn, TokenRow, TokenScope, Trace,
     TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose, WithdrawApproval,
 };
-pub use types::{AlertRow, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
+pub use types::{AlertRow, AlertWords, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters
 /// are in no text that was made visible ([`gangline_core::shown`]), so nothing quoted is replaced.

@@ -40,7 +40,7 @@ pub use changes::{
     ChangeKind, ChangeRequested, ChangeRow, ChangeState, ChangeStep, ChangeTold, NewChange,
 };
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
-pub use findings::{FindingFilter, FindingRow, NewFinding, Raised};
+pub use findings::{AlertWords, FindingFilter, FindingRow, NewFinding, Raised};
 pub use letters::{LetterFilter, LetterRow, LetterState, NewLetter};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage, TakenIn};
 pub use orders::{Desired, Order, Restart, RestartWhen};

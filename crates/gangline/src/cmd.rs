@@ -1,6 +1,7 @@
 //! The commands, one file each: its arguments with their help, and what it does. A new command is a file
 //! and its lines in the two lists below. Start at [`Command::run`].
 
+mod alerts;
 mod answer;
 mod approvals;
 mod approve;
@@ -134,6 +135,7 @@ commands! {
     Questions = questions,
     Answer = answer,
     Inbox = inbox,
+    Alerts = alerts,
     Remind = remind,
     Reminders = reminders,
     Token = token,

@@ -30,6 +30,7 @@ use crate::failure::Failure;
 use driven::Ordered;
 
 pub(crate) mod access;
+pub(crate) mod alerts;
 pub(crate) mod driven;
 pub(crate) mod fitness;
 pub(crate) mod retired;
@@ -174,6 +175,11 @@ impl Loaded {
                 Err(_) => drop(self.unread.insert(agent.nick.clone())),
             }
         }
+        let hooks = &mut self.config.webhooks;
+        hooks.secret_file = hooks.secret_file.take().map(resolve);
+        for target in &mut hooks.targets {
+            target.secret_file = target.secret_file.take().map(resolve);
+        }
         self.config.state = self.config.state.take().map(resolve);
         self
     }
@@ -239,11 +245,7 @@ impl Loaded {
 
     /// Returns what is configured and has no effect in this build, one text each.
     fn idle_keys(&self) -> Vec<String> {
-        let defaults = Config::default();
         let (mut idle, mut elsewhere) = (Vec::new(), Vec::new());
-        if self.config.webhooks != defaults.webhooks {
-            idle.push("webhooks".to_owned());
-        }
         for agent in &self.config.agents {
             let can = self.backend(agent).ok().and_then(|it| can(agent, &it)).unwrap_or_default();
             if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {

@@ -2,6 +2,7 @@
 //! [`output`](crate::output) unless a terminal shows them.
 
 pub(crate) mod agents;
+pub(crate) mod alerts;
 pub(crate) mod approvals;
 pub(crate) mod attention;
 pub(crate) mod budget;

@@ -10,6 +10,7 @@ mod cli;
 mod control;
 mod disk;
 mod fleet;
+mod held;
 mod idle;
 mod ipc;
 mod irc;
@@ -96,6 +97,7 @@ const GOALS: &[Goal] = &[
     Goal { id: "P11", needs: &[Program::Gangline, Program::BareLines], measure: lines::to_buffer },
     Goal { id: "P12", needs: &[Program::Gangline, Program::BareBridge], measure: recv::wakes },
     Goal { id: "P13", needs: &[Program::RelayBench], measure: relay::added },
+    Goal { id: "P14", needs: &[Program::Gangline], measure: held::waiting },
 ];
 
 /// How much is measured.

@@ -6,11 +6,13 @@ use gangline_api::{approval::wanted, event};
 use gangline_core::{
     ApprovalNumber, Redactor, TurnId,
     agent::{ApprovalRequestId, Input},
+    alert::text::approval,
     approval::{
         Decision,
         view::{self, Around, Extent},
     },
     digest::sha256_hex,
+    hook::WebhookEvent,
     rule::Offer,
 };
 use gangline_runtime::{Answer, ApprovalAsk, ApprovalReply};
@@ -21,7 +23,7 @@ use gangline_store::{
 use serde_json::Value;
 
 use super::AgentLoop;
-use crate::{bus::Ruled, journal::Single, place, rules, texts};
+use crate::{alerts::alert, bus::Ruled, journal::Single, place, rules, texts};
 
 /// The most bytes that are stored of what the agent said before it asked.
 const SAID_MAX: usize = 2000;
@@ -142,7 +144,14 @@ impl AgentLoop {
             ask.number = Some(number);
             let tool = ask.ask.tool.clone();
             let summary = view::summary(&wanted(&tool, &ask.ask.input));
+            let what = format!("{tool}: {summary}");
             self.record(Some(turn), event::ApprovalAsked { number, tool, summary });
+            // One that a rule or an earlier word decides waits for nobody.
+            if decided.is_none() {
+                let text = approval(&self.me.agent, number, &what);
+                let alert = alert(&self.me, WebhookEvent::AgentApproval, &text).about(number.0);
+                self.raise(alert);
+            }
         }
         if let Some(ruled) = decided {
             self.decided(number, (turn, request), ruled);

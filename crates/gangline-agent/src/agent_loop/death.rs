@@ -6,6 +6,7 @@
 use gangline_api::status::cut;
 use gangline_core::{
     MessageId, Tier,
+    alert::text,
     hook::WebhookEvent,
     outcome::EndedBy,
     patience::{MINUTE, REASONS_A_MINUTE},
@@ -41,7 +42,7 @@ impl AgentLoop {
                 self.died(&death);
                 // Without a code only the backend's own words say how it ended.
                 let how = if how == texts::exited(-1) { &death } else { how };
-                let text = texts::alert_crashed(&self.me.agent, how);
+                let text = text::crashed(&self.me.agent, how);
                 self.alert(WebhookEvent::AgentError, text);
             }
         }
@@ -68,7 +69,8 @@ impl AgentLoop {
         let suspected = texts::suspected(suspects);
         self.record_notice(None, "circuit_open", texts::circuit_open(deaths, &why) + &suspected);
         let text = texts::alert_parked(&self.me.agent, deaths, &why) + &suspected;
-        self.alert(WebhookEvent::AgentError, text);
+        self.shown.parked = Some(text);
+        // Finds that the breaker is open, with this alert.
         self.look_for_trouble();
     }
 

@@ -5,7 +5,7 @@ use gangline_core::{
     finding::FindingKind,
     watchdog::{Changes, Found, KINDS, Limits, Sight},
 };
-use gangline_store::{Entry, MessageRow, NewFinding};
+use gangline_store::{AlertWords, Entry, MessageRow, NewFinding};
 
 use super::AgentLoop;
 use crate::texts::findings::{self as texts, Oldest, Told};
@@ -81,6 +81,10 @@ impl AgentLoop {
             .or_else(|| view.messages.first().copied());
         new.choices = told.choices;
         new.recommended = told.recommended;
+        if found.kind == FindingKind::BreakerOpen {
+            let words = |text: &String| AlertWords { text: redact(text), room_text: None };
+            new.alert = self.shown.parked.as_ref().map(words);
+        }
         self.finding(new);
     }
 

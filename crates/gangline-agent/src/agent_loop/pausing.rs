@@ -7,13 +7,12 @@ use gangline_config::OnEscalation;
 use gangline_core::{
     agent::{Input, Operator},
     finding::{Choice, ChoiceWord, FindingKind},
-    hook::WebhookEvent,
     pause::{Held, PauseReason, Schedule, Until},
     redact::Redacted,
     time::WallMicros,
 };
 use gangline_os::clock::{UnixMicros, rfc3339};
-use gangline_store::{Holds, NewFinding, NewPause, PauseRow};
+use gangline_store::{AlertWords, Holds, NewFinding, NewPause, PauseRow};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tracing::info;
 
@@ -206,13 +205,12 @@ impl AgentLoop {
                 self.journal.push(Single::Pause(Box::new(pause)));
             }
         }
-        self.finding(self.escalated_finding(escalation));
-        self.record_notice(None, "escalated", text.clone());
-        self.alert(WebhookEvent::AgentSpiraling, text);
+        self.finding(self.escalated_finding(escalation, &text));
+        self.record_notice(None, "escalated", text);
         self.show();
     }
 
-    fn escalated_finding(&self, it: &Escalation) -> NewFinding {
+    fn escalated_finding(&self, it: &Escalation, notice: &str) -> NewFinding {
         let redact = |text: &str| self.me.redactor.redact(text);
         let choices = vec![
             Choice::new(ChoiceWord::Resume, "it continues, and what waits is answered"),
@@ -224,6 +222,10 @@ impl AgentLoop {
             choices,
             recommended: Some(ChoiceWord::Resume),
             affects: redact(&format!("new messages wait; its task: {}", it.task)),
+            alert: Some(AlertWords {
+                text: redact(&texts::spiraling(&self.me.agent, it)),
+                room_text: Some(redact(notice)),
+            }),
             ..NewFinding::new(agent, FindingKind::Escalation, cause)
         }
     }

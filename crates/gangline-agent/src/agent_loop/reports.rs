@@ -2,24 +2,23 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gangline_api::{
-    event::{self, HookData},
-    status::cut,
-};
+use gangline_api::{event::HookData, status::cut};
 use gangline_config::Permissions;
 use gangline_core::{
     MessageId, MessageState, TurnId,
+    alert::text::complete,
     answer::Settlement,
     hook::{HookEvent, WebhookEvent},
+    mention,
     outcome::Outcome,
     patience,
 };
 use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
-use gangline_store::{Entry, LineKind};
+use gangline_store::{Entry, LineKind, NewAlert};
 
 use super::AgentLoop;
-use crate::texts;
+use crate::{alerts::alert, texts};
 
 /// The most that is reported of a message or an error, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
@@ -83,7 +82,8 @@ impl AgentLoop {
         let text = texts::ran_unasked((&self.me.agent, mode), &ran);
         self.shown.unasked = Some(ran.clone());
         self.record_notice(Some(turn), "unasked", text.clone());
-        self.alert(WebhookEvent::AgentError, text.clone());
+        let alert = alert(&self.me, WebhookEvent::AgentError, &text).group("unasked");
+        self.raise(alert);
         if let Some(row) = self.asker() {
             let key = format!("unasked-{turn}");
             let mut say = self.say_there(row, turn, key, &text);
@@ -148,7 +148,8 @@ impl AgentLoop {
         let Some(row) = self.rows.get(&last.message).map(|waiting| &waiting.row) else { return };
         let task = row.body.head(TASK_MAX).into_string();
         let task = task.lines().next().unwrap_or_default().trim();
-        let text = texts::alert_complete(&self.me.agent, task, &row.target);
+        let task = mention::strip(task, &[&self.me.agent]);
+        let text = complete(&self.me.agent, &task, &row.target);
         self.alert(WebhookEvent::AgentComplete, text);
     }
 
@@ -156,9 +157,15 @@ impl AgentLoop {
         self.hook(turn, HookEvent::OnError, HookData { message, ..HookData::default() });
     }
 
+    /// Raises an alert that nobody needs to answer (R1-39). Alerts of one event that come quickly
+    /// after each other are told as one.
     pub(super) fn alert(&mut self, event: WebhookEvent, text: String) {
-        let severity = event.severity().to_string();
-        self.record(None, event::Alert { event, severity, text });
+        self.raise(alert(&self.me, event, &text));
+    }
+
+    /// Raises an alert: one record in the store, with the alert itself in the same commit.
+    pub(super) fn raise(&mut self, alert: NewAlert) {
+        self.journal.push(Entry::Alert(Box::new(alert)));
     }
 
     fn hook(&mut self, turn: Option<TurnId>, event: HookEvent, mut data: HookData) {

@@ -39,6 +39,8 @@ pub(super) struct Shown {
     pub(super) compacting: bool,
     /// How the backend ended the last time, or why it did not start; told while it is parked.
     pub(super) death: Option<String>,
+    /// The alert of its last parking.
+    pub(super) parked: Option<String>,
     /// The fault between the agent and its chat network.
     pub(super) irc: Option<String>,
     /// Tokens that the conversation holds, and that the model's context can hold.

@@ -109,6 +109,7 @@ async fn ports(
         store: store.clone(),
         paths: Paths { config_file: "/c".into(), state: folder.into(), runtime: folder.into() },
         outbox: Arc::clone(&outbox),
+        alerts: Default::default(),
         committed: committed.clone(),
         turns_per_cause: 30,
     });

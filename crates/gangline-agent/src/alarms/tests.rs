@@ -45,6 +45,7 @@ impl Rig {
 
     fn alarms(&self, agent_loop: mpsc::Sender<Incoming>) -> Alarms {
         Alarms {
+            alerts: Default::default(),
             me: Arc::new(Identity {
                 agent: ada(),
                 epoch: Epoch(1),

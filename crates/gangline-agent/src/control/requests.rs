@@ -2,16 +2,12 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use gangline_api::{
-    event,
-    ipc::{
-        self, Command, Form, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData,
-        ToolData,
-    },
+use gangline_api::ipc::{
+    self, Command, Form, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData,
+    ToolData,
 };
 use gangline_core::{
     AgentName, MessageId,
-    hook::WebhookEvent,
     name::{ChannelName, Target},
     question::OnTimeout,
     whisper::WhisperRoad,
@@ -22,7 +18,6 @@ use gangline_store::{Cursor, EventPage, EventQuery, StoreError};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
-use tracing::warn;
 
 use crate::{
     asking::Asker,
@@ -33,7 +28,7 @@ use crate::{
         Counts,
         inquiries::{Answer, Question},
     },
-    identity::{Identity, new_event},
+    identity::Identity,
     rooms::{By, Order as LineOrder, RoomsCommand, Unread, Wanted},
     showing::{Showing, VERSION},
     speech::{Speaker, TurnContext},
@@ -348,18 +343,6 @@ impl Requests {
     /// Refuses a place that the agent is not in.
     pub(super) fn must_be_in(&self, place: &Target) -> Result<(), String> {
         self.whereabouts.must_be_in(place).map_err(|nobody| nobody.to_string())
-    }
-
-    /// Records a fact for people.
-    /// Records that a human may want to be told of something (R1-39).
-    pub(super) async fn alert(&self, event: WebhookEvent, text: String) {
-        let severity = event.severity().to_string();
-        let alert = event::Alert { event, severity, text };
-        let events = new_event(&self.me, None, &alert.into()).into_iter().collect();
-        if let Err(error) = self.speaker.store.append(events).await {
-            warn!(%error, %event, "cannot record an alert");
-        }
-        self.speaker.committed.send_modify(|count| *count += 1);
     }
 }
 

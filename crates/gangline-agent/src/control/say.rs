@@ -4,7 +4,6 @@
 use gangline_api::ipc::{self, ChatLine, IfAbsent, RequestId};
 use gangline_core::{
     MessageId,
-    hook::WebhookEvent,
     name::{ChannelName, Target},
     question::{Asked, Choose, OnTimeout, QuestionState},
 };
@@ -74,8 +73,6 @@ impl Requests {
         let held = Call { request: request.clone(), answered: call };
         self.calls.send(held).await.map_err(|_| Ending.to_string())?;
         let number = self.asker.ask(context.as_ref(), asking, request).await?;
-        let question = texts::alert_question(&self.me.agent, draft.text);
-        self.alert(WebhookEvent::AgentQuestion, question).await;
         let warnings = self.unknown_mentions(draft.to, draft.text).await;
         let row = loop {
             committed.mark_unchanged();

@@ -116,6 +116,7 @@ impl Fixture {
                 runtime: folder.path().into(),
             },
             outbox: Arc::clone(&outbox),
+            alerts: Default::default(),
             committed: committed_sender,
             turns_per_cause: 1,
         });

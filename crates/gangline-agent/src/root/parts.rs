@@ -1,8 +1,10 @@
 //! The daemon's parts and their wiring.
 
+mod alerting;
 mod inputs;
 mod options;
 mod requests;
+mod spending;
 mod watcher;
 
 use std::{
@@ -11,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use gangline_alerts::Sender;
 use gangline_api::event::StepState;
 use gangline_config::Progress;
 use gangline_core::{
@@ -25,7 +28,6 @@ use gangline_os::{
     CancellationToken, change_notice::ChangeNotice, clock::SharedClock, secret::Secret,
     task::TaskGroup,
 };
-use gangline_relay::Limits;
 use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -37,6 +39,7 @@ use self::{
 use super::{closed, logged, read, tasks::Tasks};
 use crate::{
     agent_loop::{AgentLoop, LoopEnd, Ports, StartTold},
+    alerts::Raised,
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE},
     calls::{CALLS_QUEUE, Call as HeldCall},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
@@ -54,7 +57,6 @@ use crate::{
     settings::Settings,
     showing::Showing,
     speech::TurnContext,
-    spending::{Spending, SpendingDeps, Wakes},
     supervisor::feed::Feed,
     tokens::Proof,
     watching::Watcher,
@@ -75,6 +77,8 @@ pub(super) const OPEN_CONTROL: &str = "container's control";
 pub(super) const HOOKS: &str = "hooks";
 /// The task that looks at the time.
 const ALARMS: &str = "alarms";
+/// The task that sends alerts where no hub does.
+const ALERTS: &str = "alerts";
 const UPDATES: &str = "updates";
 /// The task behind calls that are held open.
 const CALLS: &str = "calls";
@@ -125,6 +129,8 @@ pub(super) struct Parts {
     pub(super) asked: bool,
     /// There is a task that runs hooks.
     pub(super) has_hooks: bool,
+    /// The sender of alerts, until it is started, if there is a place to tell them.
+    alerts: Option<Sender>,
     /// The supervisor, until it is started.
     supervisor: Option<watcher::Waiting>,
     /// The supervisor is to stop, and its backend.
@@ -151,6 +157,7 @@ struct Shared {
     link: mpsc::Sender<LinkCommand>,
     fatal: mpsc::Sender<Fatal>,
     outbox: Arc<Notify>,
+    alerts: Raised,
     rescan: Arc<Notify>,
     /// Something with a time was made.
     alarm: Arc<Notify>,
@@ -217,6 +224,10 @@ impl Parts {
             link: link.clone(),
             fatal,
             outbox: Arc::new(Notify::new()),
+            alerts: Raised {
+                own: Arc::new(Notify::new()),
+                hub: settings.paths.change_notice(gangline_alerts::NOTICE),
+            },
             rescan: Arc::new(Notify::new()),
             alarm: Arc::new(Notify::new()),
             redactor: Arc::new(read::redactor(settings)),
@@ -313,7 +324,7 @@ impl Parts {
             hooks: hook_calls,
             calls: calls_end,
         };
-        spawn_spending(&mut tasks, settings, &shared, relay);
+        spending::spawn(&mut tasks, settings, &shared, relay);
         spawn_inner(&mut tasks, settings, &shared, (loop_task, ends));
         let outer = Outer {
             link: link_end,
@@ -354,6 +365,7 @@ impl Parts {
             open_requests,
             asked: false,
             has_hooks: settings.hooks.is_some(),
+            alerts: alerting::sender(settings, &shared),
             supervisor,
             unwatched,
         }
@@ -416,34 +428,6 @@ fn spawn_inner(
     }
 }
 
-/// Starts the relay, and what knows the budgets. The relay ends after the backend: with the outbox.
-fn spawn_spending(
-    tasks: &mut TaskGroup,
-    settings: &Settings,
-    shared: &Shared,
-    relay: Option<Prepared>,
-) {
-    let (limits, limit) = watch::channel(Limits::default());
-    let reports = relay.map(|relay| {
-        let (serve, reports) = relay.serve(limit, shared.flush.clone());
-        tasks.spawn(RELAY, serve);
-        reports
-    });
-    let spending = Spending::new(SpendingDeps {
-        me: read::identity(settings, shared.epoch),
-        store: shared.store.clone(),
-        agent_loop: shared.agent_loop.clone(),
-        budgets: settings.spending.budgets.clone(),
-        everybody: settings.everybody.clone(),
-        paths: settings.paths.clone(),
-        context: shared.context.clone(),
-        limits,
-    });
-    let wakes =
-        Wakes { reports, committed: shared.committed.subscribe(), ticks: shared.ticks.clone() };
-    tasks.spawn(SPENDING, logged(SPENDING, spending.run(wakes, shared.flush.clone())));
-}
-
 fn generations(
     settings: &Settings,
     shared: &Shared,
@@ -474,6 +458,7 @@ fn journal(settings: &Settings, shared: &Shared) -> Journal {
         store: shared.store.clone(),
         paths: settings.paths.clone(),
         outbox: Arc::clone(&shared.outbox),
+        alerts: shared.alerts.clone(),
         committed: shared.committed.clone(),
         turns_per_cause: settings.causes.limit,
     })

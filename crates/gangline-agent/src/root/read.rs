@@ -38,6 +38,9 @@ pub(super) fn link_config(settings: &Settings, unasked: Option<&str>) -> LinkCon
     config.realname = texts::realname(&settings.backend.name, settings.agent.permissions, unasked);
     config.sasl.clone_from(&settings.irc.login);
     config.channels.clone_from(&settings.agent.channels);
+    // Who reads an alert answers it where it is. The agent is ready without this room.
+    let alerts = settings.alerts.channel.iter().filter(|it| !config.channels.contains(*it));
+    config.channels.extend(alerts.cloned().collect::<Vec<_>>());
     // Answers to what the agent asks of the server.
     config.others = Others::Pass;
     if let Some(unit) = backoff_unit(&settings.irc.server) {

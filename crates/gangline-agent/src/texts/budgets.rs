@@ -1,6 +1,9 @@
 //! What is said of budgets.
 
-use gangline_core::budget::{Budget, BudgetAction, BudgetScope, Spent, Standing};
+use gangline_core::{
+    AgentName,
+    budget::{Budget, BudgetAction, BudgetScope, Spent, Standing},
+};
 
 /// Why the whole fleet is held, if not for a budget.
 pub(crate) const FLEET_PARKED: &str = "half of the agents parked within 10 minutes: all agents are held until `gangline budget release`";
@@ -32,6 +35,11 @@ pub(crate) fn is_budget_refusal(why: &str) -> bool {
 /// What raises a budget.
 pub(crate) fn budget_raise(scope: &BudgetScope) -> String {
     format!("`gangline budget raise {scope} AMOUNT` adds to it until midnight")
+}
+
+/// The alert about a budget: how it stands, and what helps.
+pub(crate) fn budget_alert(agent: &AgentName, cause: &str, help: &str) -> String {
+    format!("[BUDGET] {agent}: {cause}. {help}")
 }
 
 /// How a budget stands, in one sentence.

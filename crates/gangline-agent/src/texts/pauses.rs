@@ -3,7 +3,7 @@
 use gangline_api::status::{ShownPause, cut};
 use gangline_config::OnEscalation;
 use gangline_core::{
-    AgentName,
+    AgentName, alert,
     finding::FindingKind,
     pause::{Held, PauseReason, pause_ends},
     shown::label,
@@ -91,14 +91,32 @@ pub(crate) fn stuck(escalation: &Escalation) -> String {
     cut(&escalation.cause, SAID_MAX)
 }
 
+/// The alert of an escalation at webhooks (R1-42).
+pub(crate) fn spiraling(agent: &AgentName, it: &Escalation) -> String {
+    let task = cut(it.task.as_str(), TASK_MAX);
+    let retried = match repeats(it) {
+        Some(times) => format!("Retried the same approach {times} times"),
+        None => cut(&it.cause, SAID_MAX),
+    };
+    alert::text::spiraling(agent, &task, &retried)
+}
+
+/// Returns how often the agent has tried the same again, if that is what is wrong.
+fn repeats(it: &Escalation) -> Option<u32> {
+    match (it.kind, it.tried) {
+        (FindingKind::Spiraling | FindingKind::RepeatedCall | FindingKind::RepeatedError, 2..) => {
+            Some(it.tried)
+        }
+        _ => None,
+    }
+}
+
 /// The notice of an escalation, in the form of R1-35, with cause, evidence and choices.
 pub(crate) fn escalation(agent: &AgentName, it: &Escalation, then: OnEscalation) -> String {
     let task = cut(it.task.as_str(), TASK_MAX);
-    let retried = match (it.kind, it.tried) {
-        (FindingKind::Spiraling | FindingKind::RepeatedCall | FindingKind::RepeatedError, 2..) => {
-            format!(" Retried same approach {} times.", it.tried)
-        }
-        _ => String::new(),
+    let retried = match repeats(it) {
+        Some(times) => format!(" Retried same approach {times} times."),
+        None => String::new(),
     };
     let meanwhile = match then {
         OnEscalation::Hold => "Until then new messages wait",

@@ -14,18 +14,6 @@ fn whois_says_that_tools_run_unasked() {
     }
 }
 
-/// R1-42: where the results are.
-#[test]
-fn a_finished_task_says_where_its_results_are() {
-    let ada = "oak-ada".parse().unwrap();
-    for (target, told) in
-        [("#lab", " Results in #lab."), ("ori", " Answered ori in private."), ("", "")]
-    {
-        let expect = format!("[COMPLETE] oak-ada finished task \"build\".{told}");
-        assert_eq!(alert_complete(&ada, "build", target), expect);
-    }
-}
-
 /// The next attempt hears how the backend ended, also by a signal, and not what a program said.
 #[test]
 fn how_a_backend_ended_is_told_without_what_it_said() {

@@ -61,6 +61,7 @@ fn speaker(state: &Path, store: &Store, agent_loop: mpsc::Sender<Incoming>) -> S
 
 fn asker(speaker: &Speaker, whereabouts: &Whereabouts) -> Asker {
     Asker {
+        alerts: Default::default(),
         speaker: speaker.clone(),
         whereabouts: whereabouts.clone(),
         clock: clock::system(),

@@ -279,6 +279,7 @@ impl Rig {
                 prices: config.price_list(),
                 relay_to: config.relays(&agent).then(|| agent.base_url.clone().unwrap()),
             },
+            alerts: Arc::default(),
             clock: self.clock.clone(),
             watching: self.watching(&config),
             make_runtime: Arc::new(adapters::maker(&found).unwrap()),

@@ -85,7 +85,7 @@ fn crashes_once(each: &str) -> Rig {
     assert!(prompts[1].contains("was cut off (process exited with code 1)"), "{}", prompts[1]);
     let alerts = [
         "[ERROR] lab-ada crashed: process exited with code 1",
-        "[COMPLETE] lab-ada finished task \"@lab-ada build it\". Results in #general.",
+        "[COMPLETE] lab-ada finished task \"build it\". Results in #general.",
     ];
     rig.sees(ALERTS, &alerts);
     let grave = "SELECT json_extract(payload, '$.severity') || ' ' || json_extract(payload, \
@@ -193,6 +193,9 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
                   time: claude ended with code 7; it said: nothing. Each time it worked on m1: if \
                   that is the cause, say `cancel m1` before `resume`";
     rig.sees(ALERTS, &[crashed, crashed, crashed, parked]);
+    // The crashes are one alert; that it is parked is another, which waits for somebody.
+    let told = "SELECT text || ' ' || more || ' ' || ifnull(about, '-') FROM alerts ORDER BY id";
+    rig.sees(told, &[&format!("{crashed} 2 -"), &format!("{parked} 0 1")]);
     let status = daemon.dial().ok(json!({"type": "status"}));
     assert_eq!(status["circuit_open"], true);
     assert!(status["waiting_for"].to_string().contains("claude ended with code 7"), "{status}");

@@ -37,7 +37,7 @@ fn to(kind: TargetKind, template: Option<&str>) -> Where {
 #[test]
 fn each_kind_of_target_gets_its_own_body() {
     let check = |kind, template, text: &str, expect: &str| {
-        assert_eq!(body(&to(kind, template), &row(text)).text, expect);
+        assert_eq!(body(&to(kind, template), &[row(text)]).text, expect);
     };
     check(TargetKind::Generic, None, "a \"b\" <c>", r#"{"content":"a \"b\" <c>"}"#);
     check(TargetKind::Slack, None, "a & <b>", r#"{"text":"a &amp; &lt;b&gt;"}"#);
@@ -62,19 +62,33 @@ fn each_kind_of_target_gets_its_own_body() {
 #[test]
 fn discord_gets_no_more_than_it_takes() {
     let long = "ä".repeat(DISCORD_MAX + 1);
-    let sent = body(&to(TargetKind::Discord, None), &row(&long)).text;
+    let sent = body(&to(TargetKind::Discord, None), &[row(&long)]).text;
     let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();
     let content = sent["content"].as_str().unwrap();
     assert_eq!(content.chars().count(), DISCORD_MAX);
     assert!(content.ends_with('…'));
     let exact = "ä".repeat(DISCORD_MAX);
-    assert!(!body(&to(TargetKind::Discord, None), &row(&exact)).text.contains('…'));
+    assert!(!body(&to(TargetKind::Discord, None), &[row(&exact)]).text.contains('…'));
 }
 
 #[test]
 fn ntfy_hears_how_grave_it_is_by_headers() {
-    let headers = body(&to(TargetKind::Ntfy, None), &row("x")).headers;
+    let headers = body(&to(TargetKind::Ntfy, None), &[row("x")]).headers;
     let of = |name| headers.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str());
     assert_eq!(of("priority"), Some("5"));
     assert_eq!(of("title"), Some("spark-ada agent_error"));
+}
+
+/// R1-40: what gathers for a target is one message, as grave as its gravest part.
+#[test]
+fn several_alerts_are_one_message() {
+    let mild = WebhookEvent::AgentComplete.into();
+    let rows = [DeliveryRow { event: mild, ..row("done") }, row("crashed"), row("crashed again")];
+    let sent = body(&to(TargetKind::Ntfy, None), &rows);
+    assert_eq!(sent.text, "done\ncrashed\ncrashed again");
+    let of =
+        |name| sent.headers.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str());
+    assert_eq!(of("priority"), Some("5"));
+    assert_eq!(of("title"), Some("3 alerts, one is spark-ada agent_error"));
+    assert_eq!(lead(&rows).unwrap().text.as_str(), "crashed");
 }

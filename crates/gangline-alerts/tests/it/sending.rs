@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_alerts::{IRC, Plan, Posted, Room, Sender, Whose};
+use gangline_alerts::{IRC, MESSAGE_MAX, Plan, Posted, Room, Sender, Where, Whose};
+use gangline_config::TargetKind;
 use gangline_core::{AgentName, alert::DeliveryState, hook::WebhookEvent, redact::Redacted};
 use gangline_os::{
     CancellationToken,
@@ -56,8 +57,8 @@ impl Rig {
 
     async fn raise(&self, event: WebhookEvent, text: &str) {
         let text = Redacted::from_store(text.to_owned());
-        let new = NewAlert { agent: ada(), event, group: "", about: None, text };
-        self.store.alert(new, Vec::new()).await.unwrap();
+        let new = NewAlert::new(ada(), event, text);
+        self.store.alert(new).await.unwrap();
     }
 
     /// Waits until no delivery is under way, and returns them, the oldest first.
@@ -69,7 +70,7 @@ impl Rig {
                     rows.reverse();
                     return rows;
                 }
-                // sleep: another handle of the store cannot be waited for.
+                // sleep: it asks the store again until then, for at most `SOON`.
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
@@ -131,6 +132,29 @@ async fn an_alert_goes_to_every_target_once_and_a_failure_stays_alone() {
     assert_eq!(bad.next(Duration::from_millis(50)), None, "without retries it is tried once");
 }
 
+/// R1-35 beside R1-42: an escalation has its own words in the channel.
+#[tokio::test]
+async fn the_channel_may_have_words_of_its_own() {
+    let server = HookServer::start(vec![HookReply::status(200)]);
+    let channel = "#alerts".parse().ok();
+    let (room, mut told) = lines();
+    let mut rig = Rig::new().await;
+    let new = NewAlert {
+        room_text: Some(Redacted::constant("[ESCALATION] long")),
+        ..NewAlert::new(
+            ada(),
+            WebhookEvent::AgentSpiraling,
+            Redacted::constant("[SPIRALING] short"),
+        )
+    };
+    rig.store.alert(new).await.unwrap();
+    let targets = vec![target("url", &server.url("/"))];
+    rig.sender(Plan { channel, ..plan(targets, 0) }, Whose::All, true, room).await;
+    assert_eq!(told.recv().await.unwrap(), "[ESCALATION] long");
+    rig.settled(2).await;
+    assert_eq!(server.next(SOON).unwrap().body, r#"{"content":"[SPIRALING] short"}"#);
+}
+
 #[tokio::test]
 async fn with_retries_a_failed_delivery_is_sent_again() {
     let bad = HookServer::start(vec![HookReply::status(503), HookReply::status(200)]);
@@ -144,6 +168,34 @@ async fn with_retries_a_failed_delivery_is_sent_again() {
         .map(|_| bad.next(SOON).unwrap().header("x-gangline-delivery").unwrap().to_owned())
         .collect();
     assert_eq!(ids[0], ids[1], "both attempts have one number");
+}
+
+/// What has gathered for a target is one message, up to its bound; a template is filled for each.
+#[tokio::test]
+async fn what_gathers_for_a_target_is_one_message() {
+    let all = HookServer::start(vec![HookReply::status(200)]);
+    let each = HookServer::start(vec![HookReply::status(200)]);
+    let filled = Where {
+        kind: TargetKind::Template,
+        template: Some("{{text}}".to_owned()),
+        ..target("each", &each.url("/"))
+    };
+    let mut rig = Rig::new().await;
+    for (number, event) in (0..25).map(|it| (it, WebhookEvent::AgentError)) {
+        let text = Redacted::from_store(format!("crash {number}"));
+        let new = NewAlert::new(ada(), event, text).about(1_000 + number);
+        rig.store.alert(new).await.unwrap();
+    }
+    let (room, _told) = lines();
+    let plan = plan(vec![target("all", &all.url("/")), filled], 0);
+    rig.sender(plan, Whose::All, true, room).await;
+    let rows = rig.settled(50).await;
+    assert!(rows.iter().all(|row| row.state == DeliveryState::Delivered), "{rows:?}");
+    let bodies: Vec<_> = std::iter::from_fn(|| all.next(Duration::from_millis(50)))
+        .map(|it| it.body.matches("crash").count())
+        .collect();
+    assert_eq!(bodies, [MESSAGE_MAX, 5]);
+    assert_eq!(std::iter::from_fn(|| each.next(Duration::from_millis(50))).count(), 25);
 }
 
 /// Two senders, as while a hub begins: each delivery is sent once.
@@ -165,11 +217,11 @@ async fn two_senders_send_nothing_twice() {
         rig.sender(plan(vec![target("url", &server.url("/"))], 3), whose, false, room).await;
     }
     rig.settled(4).await;
-    let mut bodies: Vec<_> = (0..4).map(|_| server.next(SOON).unwrap().body).collect();
-    bodies.sort();
-    bodies.dedup();
-    assert_eq!(bodies.len(), 4);
-    assert_eq!(server.next(Duration::from_millis(50)), None);
+    let requests = std::iter::from_fn(|| server.next(Duration::from_millis(50)));
+    let all: String = requests.map(|it| it.body).collect();
+    for event in events {
+        assert_eq!(all.matches(event.as_str()).count(), 1, "{event}: {all}");
+    }
 }
 
 /// The daemon sends its own alerts only while no hub runs; on IRC always, where agents post themselves.

@@ -10,3 +10,4 @@ mod import;
 mod import_errors;
 mod import_random;
 mod mcp_servers;
+mod pages;

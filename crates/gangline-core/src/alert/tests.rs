@@ -35,6 +35,11 @@ fn an_alert_is_told_once_then_its_storm_then_again_while_it_waits() {
     check(standing(3, 0, Waits::Open), 100, Some(Telling::Again(100)), Some(150));
     check(standing(3, 0, Waits::Closed), 90, None, None);
     check(standing(1, 0, Waits::Nobody), 90, None, None);
+    // Nothing ran for more than a day: only what still waits for somebody is told.
+    check(standing(0, 3, Waits::Nobody), 1440, first, None);
+    check(standing(0, 3, Waits::Nobody), 1441, None, None);
+    check(standing(0, 0, Waits::Closed), 1441, None, None);
+    check(standing(0, 0, Waits::Open), 1441, first, Some(1470));
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The words of alerts (R1-42). The detail in them comes from the agent: the caller masks the whole.
 
 use super::Telling;
-use crate::{ApprovalNumber, QuestionNumber, name::AgentName};
+use crate::{
+    ApprovalNumber, FindingNumber, QuestionNumber, finding::Choice, hook::WebhookEvent,
+    name::AgentName,
+};
 
 /// The supervisor has given up: the agent repeats itself (R1-42).
 #[must_use]
@@ -47,22 +50,30 @@ pub fn approval(agent: &AgentName, number: ApprovalNumber, what: &str) -> String
     )
 }
 
-/// A budget is spent, or nearly so.
+/// Something was found that people should know of: what, and how to decide on it.
 #[must_use]
-pub fn budget(agent: &AgentName, what: &str) -> String {
-    format!("[BUDGET] {agent}: {what}")
-}
-
-/// The provider's limit is reached.
-#[must_use]
-pub fn rate_limited(agent: &AgentName, what: &str) -> String {
-    format!("[RATE LIMIT] {agent}: {what}")
-}
-
-/// A watchdog has found something.
-#[must_use]
-pub fn stuck(agent: &AgentName, what: &str) -> String {
-    format!("[STUCK] {agent}: {what}")
+pub fn found(
+    event: WebhookEvent,
+    (agent, cause): (&AgentName, &str),
+    (number, choices): (FindingNumber, &[Choice]),
+) -> String {
+    let label = match event {
+        WebhookEvent::AgentBudget => "BUDGET",
+        WebhookEvent::AgentRateLimited => "RATE LIMIT",
+        WebhookEvent::AgentError => "ERROR",
+        WebhookEvent::AgentSpiraling => "SPIRALING",
+        WebhookEvent::AgentQuestion
+        | WebhookEvent::AgentTimeout
+        | WebhookEvent::AgentComplete
+        | WebhookEvent::AgentApproval
+        | WebhookEvent::AgentStuck => "STUCK",
+    };
+    let words: Vec<&str> = choices.iter().map(|choice| choice.word.as_str()).collect();
+    let answer = match words.as_slice() {
+        [] => String::new(),
+        words => format!(" Reply `@{agent} answer {number} {}`.", words.join("|")),
+    };
+    format!("[{label}] {agent}:{}{answer}", sentence(cause))
 }
 
 /// Returns an alert's text in the form in which it is told. `text` is the newest of its group.

@@ -18,8 +18,9 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use super::{
-    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow, http, publish,
-    register,
+    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused,
+    alerts::Telling,
+    allow, http, publish, register,
     roll::{Roll, needs_login},
     vigil::Vigil,
     write_ready,
@@ -54,6 +55,7 @@ pub(super) struct Watch<'a> {
     changes: ChangeNotice,
     history: Option<Arc<dyn HistoryStore>>,
     access: Option<AccessSetter>,
+    pub(super) telling: Telling,
     http: watch::Receiver<HttpStanding>,
     roll: Roll,
     vigil: Vigil,
@@ -89,8 +91,12 @@ impl<'a> Watch<'a> {
         options: &'a HubOptions,
         (store, begun): (Store, UnixMicros),
         listening: Listening,
-        (reconciler, changes, http): (Reconciler, ChangeNotice, watch::Receiver<HttpStanding>),
-        (history, access): (Option<Arc<dyn HistoryStore>>, Option<AccessSetter>),
+        (reconciler, changes, telling): (Reconciler, ChangeNotice, Telling),
+        (history, access, http): (
+            Option<Arc<dyn HistoryStore>>,
+            Option<AccessSetter>,
+            watch::Receiver<HttpStanding>,
+        ),
     ) -> Self {
         Self {
             options,
@@ -101,6 +107,7 @@ impl<'a> Watch<'a> {
             changes,
             history,
             access,
+            telling,
             http,
             roll: Roll::default(),
             vigil: Vigil::default(),
@@ -254,6 +261,7 @@ impl<'a> Watch<'a> {
             register(&self.options.paths, self.history.as_deref(), &plan.accounts).await;
         registered.map_err(|error| Refused(whole(&error)))?;
         allow(self.access.as_ref(), plan.access);
+        self.telling.change(plan.alerts);
         let agents = plan.kept.len();
         self.reconciler.replace(plan.kept);
         self.strays.clear();

@@ -35,7 +35,7 @@ macro_rules! alert_sql {
         concat!(
             "SELECT a.id, a.agent, a.event, a.about, a.more, a.told, \
              CASE WHEN a.told = 0 THEN a.text ELSE coalesce(a.newest, a.text) END AS text, \
-              a.raised_at, a.until, ",
+              a.room_text, a.raised_at, a.until, ",
             open_sql!(),
             " AS open FROM alerts a ",
             $rest
@@ -56,9 +56,14 @@ macro_rules! delivery_sql {
 
 /// Raises an alert, or counts it to one of its group that is not told in full yet, with its
 /// record. Returns its number.
-pub(crate) fn raise(w: &mut Writer, new: &NewAlert, record: &[NewEvent]) -> Result<i64, Fault> {
+pub(crate) fn raise(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
     agents::fence(w, &new.agent, None)?;
-    events::append(w, record)?;
+    put(w, new)
+}
+
+/// As [`raise`], for a write that was let through already.
+pub(super) fn put(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
+    record(w, new)?;
     let about = new.about.map_or(String::new(), |number| number.to_string());
     let grouped = format!("{}/{}/{about}", new.event, new.group);
     let sql = "UPDATE alerts SET more = more + 1, newest = ?3, \
@@ -66,12 +71,16 @@ pub(crate) fn raise(w: &mut Writer, new: &NewAlert, record: &[NewEvent]) -> Resu
                WHERE id = (SELECT max(id) FROM alerts WHERE agent = ?1 AND grouped = ?2) \
                AND (until > ?4 OR more > 0 OR told = 0 AND due_at IS NOT NULL) RETURNING id";
     let with = params![new.agent.folded(), &grouped, new.text.as_str(), w.now.0];
-    if let Some(id) = sql::first(&w.connection, sql, with, sql::column)? {
+    let joined = match new.event.is_joined() {
+        true => sql::first(&w.connection, sql, with, sql::column)?,
+        false => None,
+    };
+    if let Some(id) = joined {
         return Ok(id);
     }
     let until = alert::later(WallMicros(w.now.0), alert::GROUP_WINDOW);
     let sql = "INSERT INTO alerts (installation_id, agent, event, grouped, about, text, raised_at, \
-               until, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?7) RETURNING id";
+               until, due_at, room_text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?7, ?9) RETURNING id";
     let with = params![
         &w.installation_id,
         new.agent.folded(),
@@ -80,7 +89,8 @@ pub(crate) fn raise(w: &mut Writer, new: &NewAlert, record: &[NewEvent]) -> Resu
         new.about,
         new.text.as_str(),
         w.now.0,
-        until.0
+        until.0,
+        new.room_text.as_ref().map(Redacted::as_str)
     ];
     let id: i64 = sql::one(&w.connection, sql, with, sql::column)?;
     let old = params![id - ALERTS_KEPT];
@@ -90,6 +100,23 @@ pub(crate) fn raise(w: &mut Writer, new: &NewAlert, record: &[NewEvent]) -> Resu
                (SELECT 1 FROM alert_deliveries d WHERE d.alert = alerts.id)";
     sql::run(&w.connection, sql, old)?;
     Ok(id)
+}
+
+fn record(w: &mut Writer, new: &NewAlert) -> Result<(), Fault> {
+    let payload = serde_json::json!({
+        "event": new.event,
+        "severity": new.event.severity(),
+        "text": new.room_text.as_ref().unwrap_or(&new.text).as_str(),
+    });
+    let event = NewEvent {
+        agent: new.agent.clone(),
+        epoch: None,
+        turn: None,
+        kind: "alert".to_owned(),
+        // Texts that were masked before, and words of the program.
+        payload: Redacted::from_store(payload.to_string()),
+    };
+    events::put(w, &[event]).map(drop)
 }
 
 /// Makes the deliveries of an alert that was told so often, and says when it is looked at next.
@@ -256,6 +283,7 @@ fn alert_row(row: &Row<'_>) -> rusqlite::Result<AlertRow> {
         event: event(row)?,
         about,
         text: Redacted::from_store(row.get("text")?),
+        room_text: row.get::<_, Option<String>>("room_text")?.map(Redacted::from_store),
         standing,
     })
 }

@@ -3,14 +3,14 @@
 use gangline_core::{
     AgentName, FindingNumber, MessageId, Redacted,
     cause::Limit,
-    finding::{Choice, ChoiceWord, FindingKind, FindingState},
+    finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity},
     pause::PauseReason,
     word::Stored,
 };
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents, events,
+    Writer, agents, alerts, events,
     fault::Fault,
     numbers,
     rows::{self, page},
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     error::FindingError,
-    types::{FindingFilter, FindingRow, NewEvent, NewFinding, Raised},
+    types::{AlertWords, FindingFilter, FindingRow, NewAlert, NewEvent, NewFinding, Raised},
 };
 
 /// So much of a message is quoted, in bytes.
@@ -45,6 +45,9 @@ pub(crate) fn raise(w: &mut Writer, new: &NewFinding) -> Result<Raised, Fault> {
 pub(super) fn put(w: &mut Writer, new: &NewFinding) -> Result<Raised, Fault> {
     if let Some(row) = unresolved(&w.connection, &new.agent, &new.key)? {
         renew(w, row.number, new)?;
+        if new.severity > row.severity {
+            alert(w, row.number, new)?;
+        }
         return Ok(Raised { number: row.number, new: false });
     }
     let number = FindingNumber(numbers::next(w)?);
@@ -72,7 +75,29 @@ pub(super) fn put(w: &mut Writer, new: &NewFinding) -> Result<Raised, Fault> {
     )?;
     numbers::keep_in_step(w, number.0)?;
     record(w, number)?;
+    alert(w, number, new)?;
     Ok(Raised { number, new: true })
+}
+
+/// Raises the alert about a finding that is new, or graver than it was. It is told again while a person
+/// has to decide.
+fn alert(w: &mut Writer, number: FindingNumber, new: &NewFinding) -> Result<(), Fault> {
+    let Some(event) = gangline_core::alert::of_finding(new.kind) else { return Ok(()) };
+    // A warning about a budget asks for nothing.
+    let waits = !new.choices.is_empty()
+        && (new.kind != FindingKind::Budget || new.severity == Severity::Error);
+    let words = new.alert.clone().unwrap_or_else(|| {
+        let what = (&new.agent, new.cause.as_str());
+        let text = gangline_core::alert::text::found(event, what, (number, &new.choices));
+        // Masked as the cause is.
+        AlertWords { text: Redacted::from_store(text), room_text: None }
+    });
+    let alert = NewAlert {
+        about: waits.then_some(number.0),
+        room_text: words.room_text,
+        ..NewAlert::new(new.agent.clone(), event, words.text)
+    };
+    alerts::put(w, &alert).map(drop)
 }
 
 fn renew(w: &mut Writer, number: FindingNumber, new: &NewFinding) -> Result<(), Fault> {

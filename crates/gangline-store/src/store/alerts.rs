@@ -10,17 +10,17 @@ use crate::{
     error::StoreError,
     op,
     sqlite::{Writer, alerts},
-    types::{AlertRow, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery, NewEvent},
+    types::{AlertRow, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery},
 };
 
 impl Store {
-    /// Raises an alert and returns its number; its record is in the same commit. One that follows another of its agent and group within
-    /// [`gangline_core::alert::GROUP_WINDOW`] is counted to that.
+    /// Raises an alert and returns its number; its record is in the same commit. One that follows
+    /// another of its agent and group within [`gangline_core::alert::GROUP_WINDOW`] is counted to that.
     ///
     /// # Errors
     /// [`StoreError::Fenced`], otherwise as every write.
-    pub async fn alert(&self, new: NewAlert, record: Vec<NewEvent>) -> Result<i64, StoreError> {
-        let work = move |w: &mut Writer| alerts::raise(w, &new, &record);
+    pub async fn alert(&self, new: NewAlert) -> Result<i64, StoreError> {
+        let work = move |w: &mut Writer| alerts::raise(w, &new);
         self.sqlite.write(&op::ALERT, work).await
     }
 

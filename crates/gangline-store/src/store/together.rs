@@ -20,7 +20,7 @@ pub enum Entry {
     /// As [`Store::add_usage`].
     Usage(NewUsage),
     /// As [`Store::alert`].
-    Alert(Box<NewAlert>, Vec<NewEvent>),
+    Alert(Box<NewAlert>),
     /// Records what a daemon says of itself.
     Agent(AgentName, Epoch, AgentUpdate),
     /// Records that the runtime has the decision.
@@ -63,8 +63,8 @@ impl Entry {
             Self::Usage(usage) => {
                 (&op::ADD_USAGE, Box::new(move |w: &mut Writer| agents::add_usage(w, &usage)))
             }
-            Self::Alert(alert, record) => {
-                let work = move |w: &mut Writer| alerts::raise(w, &alert, &record).map(drop);
+            Self::Alert(alert) => {
+                let work = move |w: &mut Writer| alerts::raise(w, &alert).map(drop);
                 (&op::ALERT, Box::new(work))
             }
             Self::Agent(agent, epoch, update) => {

@@ -23,6 +23,28 @@ pub struct NewAlert {
     pub about: Option<i64>,
     /// What is told.
     pub text: Redacted,
+    /// What is told in the channel on IRC, if that is something else (R1-35 beside R1-42).
+    pub room_text: Option<Redacted>,
+}
+
+impl NewAlert {
+    /// Returns an alert that nobody needs to answer.
+    #[must_use]
+    pub fn new(agent: AgentName, event: WebhookEvent, text: Redacted) -> Self {
+        Self { agent, event, group: "", about: None, text, room_text: None }
+    }
+
+    /// Told as one with others of this group only.
+    #[must_use]
+    pub fn group(self, group: &'static str) -> Self {
+        Self { group, ..self }
+    }
+
+    /// About the question, approval or finding of this number: told again while that is open.
+    #[must_use]
+    pub fn about(self, number: i64) -> Self {
+        Self { about: Some(number), ..self }
+    }
 }
 
 /// One alert.
@@ -38,6 +60,8 @@ pub struct AlertRow {
     pub about: Option<i64>,
     /// The newest text of its group.
     pub text: Redacted,
+    /// See [`NewAlert::room_text`].
+    pub room_text: Option<Redacted>,
     /// When it was raised, how often it was told, and what has gathered.
     pub standing: Standing,
 }

@@ -34,6 +34,17 @@ pub struct NewFinding {
     pub affects: Redacted,
     /// The message that it is about.
     pub message: Option<MessageId>,
+    /// The words of its alert, if its kind has one; `None` for the usual ones.
+    pub alert: Option<AlertWords>,
+}
+
+/// What an alert about a finding says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlertWords {
+    /// To webhooks, and on IRC.
+    pub text: Redacted,
+    /// On IRC, if that is something else.
+    pub room_text: Option<Redacted>,
 }
 
 impl NewFinding {
@@ -51,6 +62,7 @@ impl NewFinding {
             recommended: None,
             affects: Redacted::default(),
             message: None,
+            alert: None,
         }
     }
 }

@@ -441,10 +441,12 @@ async fn what_waits_for_people(store: &Store) {
 async fn alerts(store: &Store) {
     let (late, event) = (UnixMicros(i64::MAX), WebhookEvent::AgentError);
     let said = text("it crashed");
-    let new = NewAlert { agent: ada(), event, group: "", about: None, text: said.clone() };
-    store.alert(new, Vec::new()).await.unwrap();
+    let new = NewAlert::new(ada(), event, said.clone());
+    store.alert(new).await.unwrap();
     say("alert");
-    let seen = store.alerts_due(None, late).await.unwrap().remove(0);
+    // Findings have raised others.
+    let due = store.alerts_due(None, late).await.unwrap();
+    let seen = due.into_iter().find(|row| row.text == said).unwrap();
     let delivery = NewDelivery { target: "url".to_owned(), text: said, at: UnixMicros(1) };
     assert!(store.tell_alert(seen, vec![delivery], None).await.unwrap());
     say("tell_alert");

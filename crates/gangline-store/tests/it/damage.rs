@@ -57,7 +57,7 @@ async fn a_look_changes_nothing() {
         all
     };
     let before = (names(), fs::read(fixture.path()).unwrap());
-    assert_eq!(Store::look(options(&fixture.path())).unwrap(), 11);
+    assert_eq!(Store::look(options(&fixture.path())).unwrap(), 12);
     assert_eq!(names(), before.0);
     assert!(fs::read(fixture.path()).unwrap() == before.1, "the file is kept");
     assert_eq!(Store::look_at_orders(options(&fixture.path())).unwrap(), []);
@@ -65,7 +65,7 @@ async fn a_look_changes_nothing() {
     let open = fixture.open().await;
     let during = (names(), fs::read(fixture.path()).unwrap());
     let (said, exit) = Other::start(&fixture.path(), "look", "").rest().await;
-    assert!(exit.success() && said == ["11"], "{said:?}");
+    assert!(exit.success() && said == ["12"], "{said:?}");
     assert_eq!(names(), during.0);
     assert!(fs::read(fixture.path()).unwrap() == during.1, "the file is kept");
     let order = open.order_runtime(&ada(), Some("other"), "alice").await.unwrap();
@@ -84,10 +84,10 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     connection.close().unwrap();
     let error = refused(&fixture).await;
-    assert!(matches!(error, OpenError::NewerSchema { found: 99, known: 11, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::NewerSchema { found: 99, known: 12, .. }), "{error:?}");
     let this = std::env::current_exe().unwrap().display().to_string();
     let text = error.to_string();
-    for part in ["has schema 99, made by ", &this, "knows schemas up to 11", "use that program"] {
+    for part in ["has schema 99, made by ", &this, "knows schemas up to 12", "use that program"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     // One that does not say who made it.
@@ -98,7 +98,7 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
     assert!(text.contains("made by a newer gangline; this"), "{text}");
 }
 
-/// Takes away what schemas 10 and 11 have brought.
+/// Takes away what schemas 10 to 12 have brought.
 const TO_9: &str = "ALTER TABLE usage DROP COLUMN source; DROP TABLE budget_raises; \
     DROP TABLE relay_calls; DROP TABLE fleet_holds; ALTER TABLE messages DROP COLUMN restart; DROP INDEX questions_waited; ALTER TABLE questions DROP COLUMN waits; \
     DROP TABLE pauses; DROP INDEX questions_request; DROP INDEX questions_due; \

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use gangline_config::Config;
+use gangline_hub::credentials::SERVICE;
 use gangline_irc::server::access::{Access, Guests, RoomRule};
 use gangline_os::secret::Secret;
 
@@ -21,11 +22,16 @@ pub(crate) fn access(config: &Config) -> Access {
         rule.key = room.key.as_ref().map(|key| Secret::new(key.expose()));
         rule.invite_only = room.invite_only;
     }
+    let alerts = config.webhooks.irc_channel.as_ref();
     for agent in config.agents.iter().filter(|agent| agent.enabled) {
-        for channel in &agent.channels {
+        for channel in agent.channels.iter().chain(alerts) {
             let rule = rooms.entry(channel.folded().to_owned()).or_default();
             rule.agents.insert(agent.nick.folded().to_owned());
         }
+    }
+    if let Some(channel) = alerts {
+        let rule = rooms.entry(channel.folded().to_owned()).or_default();
+        rule.agents.insert(SERVICE.to_owned());
     }
     Access { guests: guests(config.server.guests), to_let_in: TO_LET_IN.to_owned(), rooms }
 }

@@ -52,6 +52,7 @@ fn the_help_lists_every_command() {
       questions    List open questions of the agents
       answer       Answer what waits for you under a number
       inbox        List the letters that agents sent to the owners, answer them, or put them away
+      alerts       List the last alerts and where they went, or test the targets
       remind       Remind an agent of something at a later time, once or repeatedly
       reminders    List the reminders of agents, or delete one
       token        Make, list or revoke the tokens of programs that use the HTTP interface

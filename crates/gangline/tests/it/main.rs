@@ -8,6 +8,7 @@
 )]
 
 mod acp;
+mod alerts;
 mod ask;
 mod attention;
 mod back;

@@ -67,7 +67,7 @@ fn daemon_hub_command_line_mcp_child_and_doctor_agree_on_the_socket() {
         let told = world.run(&["channel", "--agent", ADA, "channels"]).ok();
         assert!(told.contains("#general"), "{variable:?}: {told}");
         let status = world.run(&["status", ADA, "--json"]).json();
-        assert_eq!(status["channels"], json!(["#general"]), "{variable:?}: {status}");
+        assert_eq!(status["channels"], json!(["#alerts", "#general"]), "{variable:?}: {status}");
         let told = channels_by_mcp(world);
         assert!(told.contains("#general"), "{variable:?}: {told}");
         let doctor = world.run(&["doctor"]).stdout;

@@ -79,7 +79,7 @@ fn speaks_and_reads(script: Script) -> BTreeMap<String, Value> {
     let args = [BINARY, "mcp", "--nick", "oak-ada", "--config", &stage.config];
     let told = told(&stage.world, script, &args);
     assert_eq!(told["tools"], json!(TOOLS));
-    assert_eq!(told["channels"], fine("Active channels:\n  #general"));
+    assert_eq!(told["channels"], fine("Active channels:\n  #alerts\n  #general"));
     assert_eq!(told["said"], fine("Sent to #general as ori"));
     alice.hears("ori", "#general", "from an editor");
     assert_eq!(told["ghost"]["failed"], true, "{told:?}");
@@ -138,7 +138,7 @@ fn the_mcp_inspector_lists_and_calls_the_tools() {
     let names = listed["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]);
     assert!(names.eq(TOOLS.iter()), "{listed}");
     let fine = |text: &str| (text.to_owned(), false);
-    assert_eq!(call("channels", &[]), fine("Active channels:\n  #general"));
+    assert_eq!(call("channels", &[]), fine("Active channels:\n  #alerts\n  #general"));
     assert_eq!(call("send", &["to=#general", "text=looked at"]), fine("Sent to #general as ori"));
     alice.hears("ori", "#general", "looked at");
     eventually("the agent's daemon to have it", || {

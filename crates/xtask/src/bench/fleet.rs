@@ -4,7 +4,7 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -157,6 +157,14 @@ impl Fleet {
             bail!("{} daemons instead of {count}:\n{}", self.daemons.len(), self.log());
         }
         Ok(())
+    }
+
+    /// Returns a command of the command line that is about this fleet.
+    pub(super) fn command(&self, place: &Place, words: &[&str]) -> Command {
+        let mut command = place.command(Program::Gangline);
+        command.args(words).arg("--config").arg(self.folder.join("agents.yaml"));
+        command.arg("--state").arg(self.folder.join("state"));
+        command
     }
 
     /// Returns the hub's process.

@@ -15,10 +15,10 @@ use super::procfs::{self, Memory, Parts, Work};
 use super::row::{Bound, Row, median};
 
 /// From the last daemon's start to the measurement, so that nothing of the start is measured.
-const SETTLE: Duration = Duration::from_secs(5);
+pub(super) const SETTLE: Duration = Duration::from_secs(5);
 /// How long nothing is done, for P9's processor time: the daemons' tick comes every 30 s, and in a
 /// shorter time it would be missed, as if doing nothing cost nothing.
-const IDLE: Duration = Duration::from_secs(30);
+pub(super) const IDLE: Duration = Duration::from_secs(30);
 /// The agents of P9.
 const MANY: usize = 50;
 
@@ -141,7 +141,7 @@ fn sum(pids: &[u32]) -> Result<Memory> {
     Ok(all)
 }
 
-fn work(pids: &[u32]) -> Result<Work> {
+pub(super) fn work(pids: &[u32]) -> Result<Work> {
     let mut all = Work::default();
     for pid in pids {
         let one = procfs::work_of(*pid)?;

@@ -57,6 +57,11 @@ impl Model {
         Ok(Self { port, arrivals })
     }
 
+    /// Returns whether a request has come.
+    pub(super) fn was_asked(&self) -> bool {
+        self.arrivals.try_recv().is_ok()
+    }
+
     /// Waits for the next request and returns when its first byte came.
     pub(super) fn arrival(&self) -> Result<Instant> {
         self.arrivals.recv_timeout(PATIENCE).context("no request reached the model")

@@ -1,14 +1,14 @@
 //! The loop's pauses and escalations: what begins and ends them, what is kept of them.
 
-use gangline_api::event::Event as Happened;
 use gangline_config::OnEscalation;
 use gangline_core::{
     agent::PhaseName,
+    alert,
     finding::FindingKind,
     pause::{PauseReason, Schedule},
 };
 use gangline_runtime::TurnResult;
-use gangline_store::{Holds, NewPause, PauseRow};
+use gangline_store::{AlertWords, Holds, NewPause, PauseRow};
 
 use gangline_os::clock::Clock as _;
 
@@ -38,15 +38,10 @@ fn written(rig: &mut Rig) -> (Vec<String>, Vec<String>) {
     let (mut alerts, mut kept) = (Vec::new(), Vec::new());
     for record in rig.agent_loop.journal.take_waiting() {
         match record {
-            Record::Entry(Entry::Events(events)) => {
-                for event in events.iter().filter(|event| event.kind == "alert") {
-                    let payload = serde_json::from_str(event.payload.as_str()).unwrap();
-                    let Some(Happened::Alert(alert)) = Happened::decode("alert", payload).unwrap()
-                    else {
-                        panic!("no alert")
-                    };
-                    alerts.push(format!("{} {}", alert.event, alert.text));
-                }
+            Record::Entry(Entry::Finding(new)) => {
+                let Some(AlertWords { text, room_text }) = new.alert else { continue };
+                let event = alert::of_finding(new.kind).unwrap();
+                alerts.extend([format!("{event} {text}"), format!("{}", room_text.unwrap())]);
             }
             Record::Single(single) => match *single {
                 Single::Pause(pause) => {
@@ -83,12 +78,14 @@ fn an_escalation_holds_intake_until_somebody_resumes() {
     rig.agent_loop.take(stuck());
     assert_eq!(rig.agent_loop.core.view().phase, PhaseName::Working, "never killed");
     let (alerts, kept) = written(&mut rig);
-    let text = "agent_spiraling [ESCALATION] Agent oak-ada appears stuck on task \"benchmark \
+    let short = "agent_spiraling [SPIRALING] oak-ada stuck on task \"benchmark nemotron\". Retried the \
+                 same approach 4 times. Awaiting guidance.";
+    let text = "[ESCALATION] Agent oak-ada appears stuck on task \"benchmark \
                 nemotron\". Retried same approach 4 times. Awaiting human guidance. Reply @oak-ada \
                 resume/abort. Cause: the same build fails again and again. Evidence: `cmake ..` \
                 ended with code 1, 4 times. resume: it continues; abort: its turn ends, then it \
                 continues. Until then new messages wait";
-    assert_eq!(alerts, [text]);
+    assert_eq!(alerts, [short, text]);
     assert_eq!(kept, ["escalation Yes"]);
     rig.agent_loop.take(stuck());
     assert_eq!(written(&mut rig), (vec![], vec![]), "told once");
@@ -105,7 +102,7 @@ fn an_escalation_holds_intake_until_somebody_resumes() {
     assert_eq!(rig.agent_loop.core.view().messages, [MessageId(2)]);
     assert_eq!(rig.showing.borrow().note.escalated, None, "the supervisor sees it");
     rig.agent_loop.take(stuck());
-    assert_eq!(written(&mut rig).0.len(), 1);
+    assert_eq!(written(&mut rig).0.len(), 2);
 }
 
 /// R1-35: `abort` ends the turn and lifts the escalation; what waits is taken after it.
@@ -139,7 +136,7 @@ fn under_notify_the_agent_works_on() {
     written(&mut rig);
     rig.agent_loop.take(stuck());
     let (alerts, kept) = written(&mut rig);
-    assert!(alerts[0].ends_with("It works on meanwhile"), "{alerts:?}");
+    assert!(alerts[1].ends_with("It works on meanwhile"), "{alerts:?}");
     assert_eq!(kept, ["escalation No"]);
     assert!(held(&rig).is_empty());
     assert!(rig.showing.borrow().note.escalated.is_some());

@@ -117,6 +117,7 @@ impl Fixture {
         };
         let showing = watch::channel(Showing::new(Agent::new(options).view())).1;
         let asker = Asker {
+            alerts: Default::default(),
             speaker: speaker.clone(),
             whereabouts: whereabouts.clone(),
             clock: clock::system(),

@@ -21,6 +21,7 @@ use crate::{
 
 pub(super) fn alarms(settings: &Settings, shared: &Shared) -> Alarms {
     Alarms {
+        alerts: shared.alerts.clone(),
         me: Arc::new(read::identity(settings, shared.epoch)),
         store: shared.store.clone(),
         agent_loop: shared.agent_loop.clone(),

@@ -37,6 +37,7 @@ pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
 /// Returns what asks for the agent.
 pub(super) fn asker(settings: &Settings, shared: &Shared) -> Asker {
     Asker {
+        alerts: shared.alerts.clone(),
         speaker: speaker(settings, shared),
         whereabouts: whereabouts(shared),
         clock: SharedClock::clone(&settings.clock),

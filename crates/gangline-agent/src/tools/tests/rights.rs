@@ -175,6 +175,7 @@ pub(crate) fn tools(agent: AgentName, role: Role, store: Store, paths: Paths) ->
         inquiries,
     };
     let asker = Asker {
+        alerts: Default::default(),
         speaker: speaker.clone(),
         whereabouts: whereabouts.clone(),
         clock: clock::system(),

@@ -2,18 +2,21 @@
 
 use gangline_core::{
     alert::{DeliveryState, GROUP_WINDOW, Waits},
+    finding::{Choice, ChoiceWord, FindingKind, Severity},
     hook::WebhookEvent,
 };
 use gangline_os::clock::UnixMicros;
-use gangline_store::{AlertRow, AskedBy, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery, Store};
-use gangline_store::{Entry, StoreError};
+use gangline_store::{
+    AlertRow, AskedBy, DeliveryEnd, DeliveryRow, Entry, EventQuery, NewAlert, NewDelivery,
+    NewFinding, Store, StoreError,
+};
 
 use crate::support::*;
 
 const LATER: UnixMicros = UnixMicros(i64::MAX / 2);
 
 fn alert(event: WebhookEvent, said: &str) -> NewAlert {
-    NewAlert { agent: ada(), event, group: "", about: None, text: text(said) }
+    NewAlert::new(ada(), event, text(said))
 }
 
 fn to(target: &str, said: &str) -> NewDelivery {
@@ -32,16 +35,16 @@ async fn sent(store: &Store) -> Vec<DeliveryRow> {
 pub(crate) async fn alerts_of_one_group_are_one_row_with_a_count(fixture: &Fixture) {
     let store = fixture.open().await;
     let crash = WebhookEvent::AgentError;
-    let first = store.alert(alert(crash, "one"), Vec::new()).await.unwrap();
+    let first = store.alert(alert(crash, "one")).await.unwrap();
     for said in ["two", "three"] {
-        assert_eq!(store.alert(alert(crash, said), Vec::new()).await.unwrap(), first);
+        assert_eq!(store.alert(alert(crash, said)).await.unwrap(), first);
     }
     // Another group, another event, another agent, another number: each is an alert of its own.
     let parked = NewAlert { group: "parked", ..alert(crash, "parked") };
     let of_bob = NewAlert { agent: bob(), ..alert(crash, "bob") };
     let about = NewAlert { about: Some(9), ..alert(crash, "about") };
     for other in [parked, of_bob, about, alert(WebhookEvent::AgentComplete, "done")] {
-        assert_ne!(store.alert(other, Vec::new()).await.unwrap(), first);
+        assert_ne!(store.alert(other).await.unwrap(), first);
     }
     let rows = due(&store).await;
     assert_eq!(rows.len(), 5);
@@ -55,16 +58,20 @@ pub(crate) async fn alerts_of_one_group_are_one_row_with_a_count(fixture: &Fixtu
     assert!(store.tell_alert(row, vec![to("irc", "three")], None).await.unwrap());
     assert!(due(&store).await.iter().all(|row| row.id != first), "nothing has gathered");
     // The summary begins a window of its own.
-    assert_eq!(store.alert(alert(crash, "four"), Vec::new()).await.unwrap(), first);
+    assert_eq!(store.alert(alert(crash, "four")).await.unwrap(), first);
     let row = due(&store).await.into_iter().find(|row| row.id == first).unwrap();
     assert_eq!((row.text.as_str(), row.standing.more), ("four", 1));
     assert_eq!(store.alerts_due(Some(&bob()), LATER).await.unwrap().len(), 1);
     assert!(store.alerts_due(None, UnixMicros(1)).await.unwrap().is_empty());
+    // Each finished task and each question is told by itself.
+    let done = |said| alert(WebhookEvent::AgentComplete, said);
+    let one = store.alert(done("one")).await.unwrap();
+    assert_ne!(store.alert(done("two")).await.unwrap(), one);
 }
 
 pub(crate) async fn an_alert_is_told_by_one_process_and_looked_at_again(fixture: &Fixture) {
     let store = fixture.open().await;
-    store.alert(alert(WebhookEvent::AgentError, "x"), Vec::new()).await.unwrap();
+    store.alert(alert(WebhookEvent::AgentError, "x")).await.unwrap();
     let row = due(&store).await.remove(0);
     let other = fixture.open().await;
     let both = vec![to("irc", "x"), to("url", "x")];
@@ -75,9 +82,9 @@ pub(crate) async fn an_alert_is_told_by_one_process_and_looked_at_again(fixture:
     assert_eq!(store.next_alert_due(None).await.unwrap(), Some(UnixMicros(1)));
     assert_eq!(store.next_alert_due(Some(&bob())).await.unwrap(), None);
     // What came between the look and the telling is told later, and not lost.
-    store.alert(alert(WebhookEvent::AgentTimeout, "x"), Vec::new()).await.unwrap();
+    store.alert(alert(WebhookEvent::AgentStuck, "x")).await.unwrap();
     let row = due(&store).await.remove(0);
-    store.alert(alert(WebhookEvent::AgentTimeout, "y"), Vec::new()).await.unwrap();
+    store.alert(alert(WebhookEvent::AgentStuck, "y")).await.unwrap();
     assert!(store.tell_alert(row.clone(), vec![to("irc", "x")], None).await.unwrap());
     let again = due(&store).await.remove(0);
     assert_eq!((again.id, again.text.as_str(), again.standing.more), (row.id, "y", 1));
@@ -90,9 +97,9 @@ pub(crate) async fn an_alert_waits_while_what_it_is_about_is_open(fixture: &Fixt
         about: Some(number),
         ..alert(WebhookEvent::AgentQuestion, "merge?")
     };
-    store.alert(about(asked.number.0), Vec::new()).await.unwrap();
-    store.alert(about(99), Vec::new()).await.unwrap();
-    store.alert(alert(WebhookEvent::AgentError, "x"), Vec::new()).await.unwrap();
+    store.alert(about(asked.number.0)).await.unwrap();
+    store.alert(about(99)).await.unwrap();
+    store.alert(alert(WebhookEvent::AgentError, "x")).await.unwrap();
     let waits = async || -> Vec<Waits> {
         due(&store).await.into_iter().map(|row| row.standing.waits).collect()
     };
@@ -109,7 +116,7 @@ pub(crate) async fn an_alert_waits_while_what_it_is_about_is_open(fixture: &Fixt
 
 pub(crate) async fn a_delivery_is_sent_by_one_process_and_tried_again(fixture: &Fixture) {
     let (store, other) = (fixture.open().await, fixture.open().await);
-    store.alert(alert(WebhookEvent::AgentError, "x"), Vec::new()).await.unwrap();
+    store.alert(alert(WebhookEvent::AgentError, "x")).await.unwrap();
     let row = due(&store).await.remove(0);
     store.tell_alert(row, vec![to("url", "x"), to("url", "y")], None).await.unwrap();
     let waiting = sent(&store).await.remove(0);
@@ -143,11 +150,68 @@ pub(crate) async fn an_older_daemon_raises_no_alert(fixture: &Fixture) {
     old.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
     let new = fixture.open().await;
     new.begin_epoch(&ada(), (2, ""), claude()).await.unwrap();
-    let raised = old.alert(alert(WebhookEvent::AgentError, "x"), Vec::new()).await;
+    let raised = old.alert(alert(WebhookEvent::AgentError, "x")).await;
     assert!(matches!(raised, Err(StoreError::Fenced { .. })), "{raised:?}");
-    let entry = Entry::Alert(Box::new(alert(WebhookEvent::AgentError, "x")), Vec::new());
+    let entry = Entry::Alert(Box::new(alert(WebhookEvent::AgentError, "x")));
     assert!(alone(&old, entry.clone()).await.is_err());
     assert!(due(&new).await.is_empty());
     alone(&new, entry).await.unwrap();
     assert_eq!(due(&new).await.len(), 1);
+}
+
+/// R1-39: in the commit of the finding; about its number while somebody has to decide, and anew when it
+/// gets graver.
+pub(crate) async fn a_finding_that_people_must_know_of_raises_an_alert_once(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let silent = || NewFinding {
+        choices: vec![
+            Choice::new(ChoiceWord::Abort, "ends the turn"),
+            Choice::new(ChoiceWord::Dismiss, "leaves it"),
+        ],
+        ..NewFinding::new(ada(), FindingKind::SilentTurn, text("no output for 5 minutes"))
+    };
+    let number = store.raise_finding(silent()).await.unwrap().number.0;
+    store.raise_finding(silent()).await.unwrap();
+    let whispered = NewFinding::new(ada(), FindingKind::RepeatedCall, text("again and again"));
+    store.raise_finding(whispered).await.unwrap();
+    let told = async |seen: &[i64]| -> Vec<(i64, String, String)> {
+        let rows = due(&store).await.into_iter().filter(|row| !seen.contains(&row.id));
+        rows.map(|row| {
+            let about = row.about.map_or(String::new(), |number| number.to_string());
+            (row.id, format!("{} {about}", row.event.as_str()), row.text.to_string())
+        })
+        .collect()
+    };
+    let first = told(&[]).await;
+    let expect = format!(
+        "[STUCK] spark-ada: no output for 5 minutes. Reply `@spark-ada answer {number} abort|dismiss`."
+    );
+    let [(id, about, said)] = first.as_slice() else { panic!("{first:?}") };
+    assert_eq!(
+        (about.as_str(), said.as_str()),
+        (format!("agent_stuck {number}").as_str(), &*expect)
+    );
+    // A warning about a budget asks for nothing; a spent one that stops the agent does.
+    let budget = |severity, said| NewFinding {
+        severity,
+        choices: vec![Choice::new(ChoiceWord::Dismiss, "leaves it")],
+        ..NewFinding::new(ada(), FindingKind::Budget, text(said))
+    };
+    store.raise_finding(budget(Severity::Warning, "80 % are spent")).await.unwrap();
+    store.raise_finding(budget(Severity::Warning, "81 % are spent")).await.unwrap();
+    let spent = store.raise_finding(budget(Severity::Error, "all is spent")).await.unwrap();
+    let abouts: Vec<_> =
+        told(&[*id]).await.into_iter().map(|(_, about, said)| (about, said)).collect();
+    let said = |text: &str, number| {
+        format!("[BUDGET] spark-ada: {text}. Reply `@spark-ada answer {number} dismiss`.")
+    };
+    let number = spent.number.0;
+    let expect = [
+        ("agent_budget ".to_owned(), said("80 % are spent", number)),
+        (format!("agent_budget {number}"), said("all is spent", number)),
+    ];
+    assert_eq!(abouts, expect);
+    let events = store.events(EventQuery::default()).await.unwrap().events;
+    let recorded = events.iter().filter(|event| event.kind == "alert").count();
+    assert_eq!(recorded, 3, "each is recorded");
 }

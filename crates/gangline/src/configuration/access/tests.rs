@@ -23,6 +23,7 @@ agents:
         agents: agents.iter().map(|name| (*name).to_owned()).collect(),
     };
     let expected = [
+        ("#alerts", rule(None, false, &["gangline", "spark-ada", "spark-bob"])),
         ("#general", rule(None, false, &["spark-ada", "spark-bob"])),
         ("#ops", rule(Some("s3same"), false, &["spark-ada"])),
         ("#own", rule(None, true, &[])),

@@ -134,12 +134,15 @@ fn what_was_said_is_read_once_and_in_order() {
 fn rooms_members_and_topics_are_told() {
     let demo = Demo::start();
     let mut alice = demo.person("alice");
-    assert_eq!(demo.channel(&["list"]).ok(), "Active channels:\n  #general\n");
+    assert_eq!(demo.channel(&["list"]).ok(), "Active channels:\n  #alerts\n  #general\n");
     assert_eq!(demo.channel(&["join", "ops"]).ok(), "Joined #ops\n");
-    assert_eq!(demo.channel(&["channels"]).ok(), "Active channels:\n  #general\n  #ops\n");
+    assert_eq!(
+        demo.channel(&["channels"]).ok(),
+        "Active channels:\n  #alerts\n  #general\n  #ops\n"
+    );
     eventually("how many are where", || {
         let frame = demo.channel(&["channels", "--json"]).json();
-        (frame["data"]["members"] == json!({"#general": 2, "#ops": 1})).then_some(())
+        (frame["data"]["members"] == json!({"#alerts": 2, "#general": 2, "#ops": 1})).then_some(())
     });
     let who = demo.channel(&["who", "#general"]).ok();
     let mut lines: Vec<&str> = who.lines().collect();
@@ -172,7 +175,7 @@ fn the_context_is_shortened_and_cleared_from_the_shell() {
     assert_eq!(demo.channel(&["clear"]).ok(), "Context window cleared\n");
     alice.say("#general", "@demo-guide say exactly still here");
     alice.hears(GUIDE, "#general", "still here");
-    assert_eq!(demo.channel(&["list"]).ok(), "Active channels:\n  #general\n");
+    assert_eq!(demo.channel(&["list"]).ok(), "Active channels:\n  #alerts\n  #general\n");
 }
 
 /// R0-46, R0-49, R0-50, R0-54, R1-13: a client of culture's, by culture's name of the socket, in
@@ -194,7 +197,7 @@ fn a_client_of_cultures_is_served_as_it_is() {
     assert_eq!(response["type"], "response");
     assert_eq!(response["id"], id);
     assert_eq!(response["ok"], true);
-    assert_eq!(response["data"]["channels"], json!(["#general"]));
+    assert_eq!(response["data"]["channels"], json!(["#alerts", "#general"]));
     let cases = [
         (r#"{"type": "irc_send", "id": "1", "message": "x"}"#, "Missing 'channel'"),
         (r##"{"type": "irc_send", "id": "1", "channel": "#general"}"##, "Missing 'message'"),

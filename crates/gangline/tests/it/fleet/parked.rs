@@ -5,8 +5,10 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
+use gangline_testkit::{HookReply, HookServer};
 use serde_json::json;
 
 use super::Fleet;
@@ -83,6 +85,32 @@ fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
     let _ = fleet.run(&["resume", "oak-lee"]).ok();
     fleet.becomes("oak-lee", "idle");
     assert_eq!(fleet.ps()["oak-lee"]["waiting_for"], json!([]));
+}
+
+/// R1-09, R1-40, R1-42, R1-46, C11: a crash is told in the channel and at the webhook; here by the agent
+/// itself, and marked as a program's.
+#[test]
+fn a_crash_is_told_in_the_channel_and_at_the_webhook() {
+    let server = HookServer::start(vec![HookReply::status(204)]);
+    let more = format!(
+        "webhooks:\n  url: {}\n  allow_hosts: [127.0.0.1]\n  events: [agent_error]\nalerts: \
+         {{as_agent: true}}",
+        server.url("/")
+    );
+    let fleet = Fleet::with(env!("CARGO_BIN_EXE_gangline"), &["oak-ada"], (&more, ""));
+    write(&with_program(&fleet), "printf '$ '\nread -r line\nexit 1");
+    fleet.up();
+    let mut ori = fleet.stage.owner("ori");
+    ori.join("#alerts");
+    assert_eq!(fleet.run(&["prompt", "oak-lee", "x"]).code, 0);
+    let crashed = "[ERROR] oak-lee crashed: process exited with code 1";
+    assert_eq!(ori.hears("oak-lee", "#alerts", "[ERROR]"), crashed);
+    let line = ori.lines().into_iter().find(|line| line.contains(crashed)).unwrap();
+    let (tags, rest) = line.split_once(' ').unwrap();
+    assert!(tags.split(';').any(|tag| tag.trim_start_matches('@') == "bot"), "{line}");
+    assert!(rest.contains("NOTICE #alerts"), "{line}");
+    let got = server.next(Duration::from_secs(30)).unwrap();
+    assert_eq!(got.body, json!({"content": crashed}).to_string());
 }
 
 /// R0-20, R0-22: a program that has answered and then ends with code 0 has not crashed; it is started

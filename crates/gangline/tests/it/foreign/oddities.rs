@@ -134,7 +134,9 @@ fn inspircd_bans_are_told_to_the_operator() {
 
 /// Too many connections of one address: said, tried again, and let in when there is room.
 fn waits_for_room(start: impl FnOnce(&Stage) -> Ircd, words: &str) {
-    let stage = stage();
+    // The hub takes no place here.
+    let more = format!("{FOREIGN}\nwebhooks: {{irc_channel: null}}");
+    let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &[ADA], None, (&more, ""));
     let _server = start(&stage);
     let mut alice = person(&stage, "alice");
     let other = person(&stage, "other");

@@ -18,7 +18,7 @@ fn the_socket_comes_before_the_runner_and_goes_after_it() {
     let expect = [
         "buffer done",
         "irc done",
-        "webhook absent",
+        "webhook done",
         "socket done",
         "supervisor done",
         "runner done",

@@ -43,7 +43,9 @@ fn members_are_counted_by_what_foreign_servers_show() {
             stage::skip("ipc::places::members_are_counted_by_what_foreign_servers_show", &why);
             continue;
         }
-        let foreign = "network: {embedded: false, trust_nicks: true}";
+        // No room but those of the test.
+        let foreign =
+            "network: {embedded: false, trust_nicks: true}\nwebhooks: {irc_channel: null}";
         let stage = Stage::new(BINARY, &[ADA], Some(SCRIPT), (foreign, "permissions: bypass"));
         let mut server = match program {
             "ngircd" => Ngircd::default().start(&stage.world, &stage.irc),
@@ -104,7 +106,9 @@ fn foreign_servers_answer_the_same_questions() {
             stage::skip("ipc::places::foreign_servers_answer_the_same_questions", &why);
             continue;
         }
-        let foreign = "network: {embedded: false, trust_nicks: true}";
+        // No room but those of the test.
+        let foreign =
+            "network: {embedded: false, trust_nicks: true}\nwebhooks: {irc_channel: null}";
         let stage = Stage::new(BINARY, &[ADA], Some(SCRIPT), (foreign, "permissions: bypass"));
         let _server = match program {
             "ngircd" => Ngircd::default().start(&stage.world, &stage.irc),

@@ -98,7 +98,10 @@ fn a_person_reads_beside_the_agent_and_speaks_in_their_own_name() {
     let mut alice = scene.stage.member("alice");
     let mut mcp = scene.serve(&[]);
     assert_eq!(mcp.tools(), crate::sdk::TOOLS);
-    assert_eq!(mcp.call("channels", json!({})), Ok("Active channels:\n  #general".to_owned()));
+    assert_eq!(
+        mcp.call("channels", json!({})),
+        Ok("Active channels:\n  #alerts\n  #general".to_owned())
+    );
     let who = mcp.call("who", json!({"target": "#general"})).unwrap();
     assert!(who.contains("alice") && who.contains(ADA) && !who.contains("ori"), "{who}");
 
