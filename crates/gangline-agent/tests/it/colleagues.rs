@@ -58,6 +58,8 @@ fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
     assert_eq!(three.rig.query(roots), ["1"], "all come from what alice said");
     let why = three.rig.query("SELECT reason FROM messages WHERE state = 'held'");
     assert!(why[0].contains("9 hops from agent to agent, more than the limit"), "{why:?}");
+    let finding = "SELECT agent || ' ' || kind || ' ' || state FROM findings";
+    three.rig.sees(finding, &["lab-bob held_messages open"]);
     let told = "alice: m1 was passed on 9 times from agent to agent (9 turns of 2";
     three.alice.hears(ADA, ROOM, told);
     // The limit is on what alice began, not on the agents.

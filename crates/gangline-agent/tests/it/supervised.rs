@@ -123,6 +123,53 @@ fn an_escalation_pauses_the_evaluation_until_somebody_resumes() {
     assert_eq!(daemon.stop().code, 0);
 }
 
+/// R0-25 … R0-28, R0-32, R1-36, C10: whatever trouble the model names is whispered, then more firmly, and the
+/// third time people are asked. The agent's model sees each whisper in front of its next prompt; `resume` has
+/// it go on, and counts from zero.
+#[test]
+fn each_trouble_that_the_model_names_is_whispered_twice_and_then_escalated() {
+    for (verdict, text, retried) in [
+        ("CORRECTION", "SPIRALING: the same build again and again", true),
+        ("CORRECTION", "DRIFT: nobody asked for a new logo", false),
+        ("CORRECTION", "STALLING: three turns without a step", false),
+        ("THINK_DEEPER", "SHALLOW: look at the cause before you choose", false),
+    ] {
+        let rules =
+            format!("  - when: {{model: watcher}}\n    reply: [text: \"{verdict} {text}\"]");
+        let rig = rig(&rules, "eval_interval: 1");
+        let daemon = rig.start();
+        let (mut ori, mut owner) = (rig.member("ori"), rig.owner("boss"));
+        let firmer = format!("Warning 2, and the trouble goes on. {text} If nothing");
+        let last = format!("Still no progress: people are alerted. {text}");
+        let next = |ori: &mut IrcPeer, word: &str, of: &str, seen: &str| {
+            ask(ori, word);
+            let seen = format!("[SUPERVISOR/{of}] {seen}");
+            assert!(rig.request_with(&seen).contains(word), "{seen}");
+        };
+        let count = "SELECT count(*) FROM whispers";
+        ask(&mut ori, "first");
+        rig.sees(count, &["1"]);
+        next(&mut ori, "second", verdict, text);
+        rig.sees(count, &["2"]);
+        next(&mut ori, "third", verdict, &firmer);
+        daemon.dial().sees("the escalation", |it| it["escalated"] == true);
+        let alert = rig.query(
+            "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'alert' AND payload \
+             LIKE '%spiraling%'",
+        );
+        assert_eq!(alert.len(), 1, "{alert:?}");
+        assert_eq!(alert[0].contains("Retried same approach 3 times"), retried, "{alert:?}");
+        assert!(alert[0].contains(&format!("Cause: {text}. ")), "{alert:?}");
+        rig.sees("SELECT kind || ' ' || state FROM findings", &["escalation open"]);
+        owner.say(ROOM, "@lab-ada resume");
+        rig.sees("SELECT kind || ' ' || state FROM findings", &["escalation resolved"]);
+        daemon.dial().sees("it to watch again", |it| it["supervisor"]["paused"] == false);
+        next(&mut ori, "fourth", "ESCALATION", &last);
+        rig.sees("SELECT text FROM whispers WHERE id = 4", &[text]);
+        assert_eq!(daemon.stop().code, 0);
+    }
+}
+
 /// Design §4: a supervisor that fails is tried again twice, then it is off and people are told; Ada
 /// answers all the while, and rules go on.
 #[test]

@@ -1,11 +1,14 @@
 //! `gangline config check` and `gangline config schema`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use clap::Subcommand;
 use serde::Serialize;
 
-use super::doctor::program;
+use super::doctor::{program, supervisor};
 use crate::{
     cli::Global,
     configuration::{self, Loaded, driven::Ordered, fitness::Unfit, servers},
@@ -120,8 +123,13 @@ fn missing_here(loaded: &Loaded, unfit: &[Unfit]) -> Vec<String> {
     let login = network.sasl.as_ref().filter(|it| !network.embedded && !is_set(&it.password_env));
     let login = login.map(|it| format!("{file}: {}", lacks(&it.password_env, "password_env")));
     let mut missing: Vec<String> = login.into_iter().collect();
+    // The same for all agents, as a rule.
+    let mut unwatched: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for agent in loaded.enabled().filter(|it| unfit.iter().all(|unfit| unfit.agent != it.nick)) {
         let Ok(driven) = loaded.driven(agent, None) else { continue };
+        if let Some(why) = supervisor::missing(loaded, &driven) {
+            unwatched.entry(why).or_default().push(agent.nick.as_str());
+        }
         let key = driven.agent.api_key_env.clone().filter(|name| !is_set(name));
         let servers = servers::resolved(&driven.agent).err().map(|failure| failure.sentence());
         let program = program::missing(driven).map(|why| {
@@ -131,6 +139,10 @@ fn missing_here(loaded: &Loaded, unfit: &[Unfit]) -> Vec<String> {
         let each = key.into_iter().chain(servers).chain(program);
         missing.extend(each.map(|text| format!("{file}: {}: {text}", agent.nick)));
     }
+    let unwatched = unwatched.into_iter();
+    missing.extend(
+        unwatched.map(|(why, nicks)| format!("{file}: supervisor of {}: {why}", nicks.join(", "))),
+    );
     missing
 }
 

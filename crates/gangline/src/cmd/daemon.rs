@@ -25,7 +25,7 @@ use gangline_runtime::{adapters, registry::Found};
 
 use crate::{
     cli::Global,
-    configuration::{self, Loaded, driven::Driven, servers},
+    configuration::{self, Loaded, driven::Driven, servers, watched::Rim},
     failure::Failure,
     fleet::cause::unset,
     keep::MODEL_FILE,
@@ -173,7 +173,7 @@ fn settings(
     let keys = loaded.config.server.rooms.values().filter_map(|room| room.key.as_ref());
     secrets.extend(keys.map(|key| Secret::new(key.expose())));
     let owners_only = owners_only(loaded, &agent, &found);
-    let watching = loaded.watching((&agent, &found), (&set_variable, &child_env));
+    let watching = loaded.watching((&agent, &found), RIM);
     if let Watcher::Model(judge) = &watching.by {
         secrets.extend(judge.api_key.clone());
         let env = judge.env.iter().filter(|(name, _)| is_secret(name));
@@ -255,6 +255,19 @@ fn owners_only(loaded: &Loaded, this: &AgentConfig, found: &Found) -> Vec<AgentN
 /// Returns the value of a variable, if it has one.
 fn set_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// What a supervisor's settings ask of this machine.
+pub(super) const RIM: Rim<'static> =
+    Rim { variable: &set_variable, child_env: &child_env, finds: &finds };
+
+/// Returns whether a child with this environment finds the program.
+fn finds(program: &str, env: &BTreeMap<String, String>, folder: &Path) -> bool {
+    if program.contains('/') {
+        return folder.join(program).is_file();
+    }
+    let path = env.get("PATH").map_or("", String::as_str);
+    find_on_path(program.as_ref(), path.as_ref(), folder).is_some()
 }
 
 /// Returns the value of a variable that the configuration names.

@@ -14,6 +14,7 @@ mod show;
 mod shown;
 mod status;
 mod subject;
+pub(super) mod supervisor;
 mod target;
 mod tried;
 
@@ -111,7 +112,7 @@ struct Picked<'a> {
 /// Check the installation, the agents and their programs; say how to fix what is wrong
 ///
 /// Only reads. It checks the configuration, state folder, stores, hub, IRC server, sockets and disk
-/// space, and each agent's status, backend, program, version, login, folder, MCP servers and hooks.
+/// space, and each agent's status, backend, program, version, login, supervisor, folder, MCP servers and hooks.
 /// It takes seconds and needs no network except the configured IRC server.
 ///
 /// Results: `ok`; `note` = nothing to do, or it cannot be checked from outside; `warn` = something

@@ -4,7 +4,7 @@
 //! A supervisor that cannot be used does not keep an agent from running: rules watch alone, and people
 //! are told why.
 
-use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroU32, path::Path, sync::Arc};
 
 use gangline_agent::watching::{Judge, Watcher, Watching};
 use gangline_config::{AgentConfig, Supervisor};
@@ -12,25 +12,31 @@ use gangline_core::watch::Limits;
 use gangline_os::secret::Secret;
 use gangline_runtime::{
     adapters,
-    registry::{Found, Registry},
+    registry::{Found, Registry, known},
 };
 
-use super::Loaded;
+use super::{Loaded, driven::runs_a_program};
 
 #[cfg(test)]
 mod tests;
 
-/// Returns the value of a variable; `None` if it is not set.
-type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
-/// Returns the environment of an agent's backend.
-type ChildEnv<'a> = &'a dyn Fn(&AgentConfig, &Found) -> BTreeMap<String, String>;
+/// What is asked of the machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Rim<'a> {
+    /// Returns the value of a variable; `None` if it is not set.
+    pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Returns the environment of an agent's backend.
+    pub(crate) child_env: &'a dyn Fn(&AgentConfig, &Found) -> BTreeMap<String, String>,
+    /// Returns whether a program is there, for a child with this environment in this folder.
+    pub(crate) finds: &'a dyn Fn(&str, &BTreeMap<String, String>, &Path) -> bool,
+}
 
 impl Loaded {
     /// Returns how an agent with this backend is watched.
     pub(crate) fn watching(
         &self,
         (agent, found): (&AgentConfig, &Found),
-        rim: (Variables<'_>, ChildEnv<'_>),
+        rim: Rim<'_>,
     ) -> Watching {
         let supervisor = &self.config.supervisor;
         let by = match &supervisor.agent {
@@ -64,7 +70,7 @@ fn judge(
     here: &Registry,
     supervisor: &Supervisor,
     (agent, agents): (&AgentConfig, &Found),
-    (variables, child_env): (Variables<'_>, ChildEnv<'_>),
+    rim: Rim<'_>,
 ) -> Result<Judge, String> {
     let backend = here.find(supervisor.agent.as_str()).map_err(|error| error.to_string())?;
     let make = adapters::maker(&backend).map_err(|error| error.to_string())?;
@@ -74,6 +80,11 @@ fn judge(
     let acp = || backend.takes_acp_command().then(|| like.acp_command.clone());
     let said = supervisor.command.clone().or_else(|| like.command.clone());
     let command = said.map(|words| backend.completed(words)).or_else(acp);
+    let mut env = (rim.child_env)(like, &backend);
+    env.extend(supervisor.env.clone());
+    has_program(&backend, command.as_deref(), |program| {
+        (rim.finds)(program, &env, &agent.directory)
+    })?;
     let extra = backend.extra.clone();
     let can = make().capabilities(command.as_deref().or(backend.command.as_deref()), &extra)?;
     if let Some(why) = Judge::unfit(can) {
@@ -84,18 +95,22 @@ fn judge(
     };
     let key = either(&supervisor.api_key_env, &like.api_key_env, &backend.api_key_env);
     let api_key = match key {
-        Some(name) => match variables(&name) {
+        Some(name) => match (rim.variable)(&name) {
             Some(value) => Some(Secret::new(value)),
             None => return Err(format!("the environment variable {name} is not set")),
         },
         None => None,
     };
-    let mut env = child_env(like, &backend);
-    env.extend(supervisor.env.clone());
+    let base_url = either(&supervisor.base_url, &like.base_url, &backend.base_url);
+    if backend.entry.needs_key && api_key.is_none() && base_url.is_none() {
+        return Err(
+            "its model needs a key: write `api_key_env: NAME` under `supervisor`".to_owned()
+        );
+    }
     Ok(Judge {
         command,
         account_dir: like.account_dir.clone(),
-        base_url: either(&supervisor.base_url, &like.base_url, &backend.base_url),
+        base_url,
         api_key,
         env,
         model: supervisor.model().map(str::to_owned),
@@ -104,4 +119,25 @@ fn judge(
         make_runtime: Arc::new(make),
         backend,
     })
+}
+
+/// Makes sure that the program is there: otherwise nobody would hear of it before the third evaluation.
+fn has_program(
+    backend: &Found,
+    command: Option<&[String]>,
+    finds: impl Fn(&str) -> bool,
+) -> Result<(), String> {
+    let first = |words: &[String]| words.first().cloned();
+    let named = command.and_then(first).or_else(|| backend.command.as_deref().and_then(first));
+    let program = named.or_else(|| backend.program().map(str::to_owned));
+    let Some(program) = program.filter(|it| runs_a_program(backend) && !finds(it)) else {
+        return Ok(());
+    };
+    let how = match known::known(backend.entry, &program).install {
+        "" => "install it".to_owned(),
+        install => format!("`{install}`"),
+    };
+    Err(format!(
+        "its program `{program}` cannot be found: {how}, or write its path as `command` under `supervisor`"
+    ))
 }

@@ -9,6 +9,7 @@ use super::{
     report::{About, Check, Group},
     status::{self, DaemonStatus},
     subject::{Subject, locate},
+    supervisor,
 };
 use crate::{
     configuration::{self, Loaded, driven::Ordered},
@@ -66,6 +67,9 @@ impl<'a> AgentCheck<'a> {
                 checks.push(program::check(subject, version, hub));
                 checks.extend(login::check(subject, hub));
             }
+        }
+        if let Ok(subject) = &self.subject {
+            checks.extend(supervisor::check(loaded, subject));
         }
         checks.extend(self.permissions(unasked));
         checks.push(directory(agent));

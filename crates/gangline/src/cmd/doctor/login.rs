@@ -64,7 +64,7 @@ pub(in crate::cmd) fn missing_of(found: Found) -> Option<(String, Option<&'stati
 }
 
 /// Looks for the login of a program.
-fn of_program(subject: &Subject) -> Option<Check> {
+pub(super) fn of_program(subject: &Subject) -> Option<Check> {
     let login = subject.known().login;
     let agent = subject.agent();
     let set = |name: &&&str| subject.env.get(**name).is_some_and(|value| !value.is_empty());

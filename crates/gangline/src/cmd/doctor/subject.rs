@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use gangline_agent::watching::Judge;
 use gangline_config::AgentConfig;
 use gangline_os::process::{base_env, find_on_path};
 use gangline_runtime::registry::{
@@ -89,6 +90,21 @@ impl Subject {
             driven: None,
             found,
         }
+    }
+
+    /// A supervisor, as the daemon of an agent that works in this folder starts it.
+    pub(super) fn of_judge(judge: &Judge, folder: &Path) -> Self {
+        let found = judge.backend.clone();
+        let usual = || found.program().map(|program| vec![program.to_owned()]);
+        let words = judge.command.clone().or_else(|| found.command.clone()).or_else(usual);
+        let words = words.unwrap_or_default();
+        let mut env = judge.env.clone();
+        let program = words.first().map_or("", String::as_str);
+        let account = known::known(found.entry, program).login.folder_variable;
+        if let (Some(name), Some(folder)) = (account, &judge.account_dir) {
+            env.insert(name.to_owned(), folder.display().to_string());
+        }
+        Self { words, env, folder: folder.to_owned(), driven: None, found }
     }
 
     /// Returns the agent, if it is one.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use gangline_agent::watching::Watcher;
 use gangline_runtime::registry::Places;
 
-use super::super::*;
+use super::{super::*, Rim};
 
 /// Returns who watches the only agent of a configuration, in words.
 fn watcher(text: &str) -> String {
@@ -26,7 +26,9 @@ fn watcher(text: &str) -> String {
     let found = loaded.backend(agent).unwrap();
     let env = |agent: &AgentConfig, _: &Found| agent.env.clone();
     let variables = |name: &str| (name == "SET").then(|| "sesame".to_owned());
-    match loaded.watching((agent, &found), (&variables, &env)).by {
+    let finds = |program: &str, _: &BTreeMap<String, String>, _: &Path| program != "opencode";
+    let rim = Rim { variable: &variables, child_env: &env, finds: &finds };
+    match loaded.watching((agent, &found), rim).by {
         Watcher::Off => "off".to_owned(),
         Watcher::Rules => "rules".to_owned(),
         Watcher::Unusable { agent, why } => format!("{agent} unusable: {why}"),
@@ -58,6 +60,19 @@ fn a_supervisor_has_what_the_configuration_says_of_its_own_backend() {
     check(
         "supervisor: {agent: native, api_key_env: UNSET}",
         "native unusable: the environment variable UNSET is not set",
+    );
+    check(
+        "supervisor: {agent: native, model: m}",
+        "native unusable: its model needs a key: write `api_key_env: NAME` under `supervisor`",
+    );
+    check(
+        "supervisor: {agent: opencode}",
+        "opencode unusable: its program `opencode` cannot be found: `npm install -g \
+         opencode-ai@1.18.33`, or write its path as `command` under `supervisor`",
+    );
+    check(
+        "supervisor: {agent: opencode, command: [/opt/oc]}",
+        r#"opencode ["/opt/oc"] "-" - - none of its variables"#,
     );
     let terminal = watcher("supervisor: {agent: tmux, command: [cat]}");
     assert!(terminal.starts_with("tmux unusable: "), "{terminal}");
