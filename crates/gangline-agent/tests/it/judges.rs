@@ -7,6 +7,8 @@ use crate::rig::{ADA, ROOM, Real, Rig};
 /// The supervisor's model corrects, tries to act, and asks people.
 const SCRIPT: &str = r#"
 rules:
+  - when: {system: 'title generator'}
+    reply: [text: "a title"]
   - when: {model: JUDGE, user: 'the first task'}
     times: 1
     reply: [text: "CORRECTION DRIFTING: read the task again."]
@@ -16,7 +18,7 @@ rules:
   - when: {model: JUDGE, user: 'the third task'}
     reply: [text: "ESCALATION DRIFTING: it works on something else."]
   - when: {model: JUDGE}
-    reply: [text: "OK"]
+    reply: [text: "AT LAST"]
   - reply: [text: "fine: ${turn}"]
 "#;
 
@@ -47,7 +49,7 @@ fn story(ada: Real, judge: Real, model: &str) {
             r#"{name: Bash, input: {command: "touch acted"}}"#
         }
     };
-    let script = SCRIPT.replace("ACT", act).replace("JUDGE", model);
+    let script = SCRIPT.replace("ACT", act).replace("JUDGE", model).replace("AT LAST", "OK");
     let rig = Rig::watched(ada, judge, &script, ("eval_interval: 1", ""));
     let daemon = rig.start();
     let (mut ori, mut owner) = (rig.member("ori"), rig.owner("boss"));
@@ -82,10 +84,10 @@ fn story(ada: Real, judge: Real, model: &str) {
     assert_eq!(daemon.stop().code, 0);
 }
 
-/// R0-33, R0-34, R1-36, R1-37: Claude Code watches the native loop, with the seed's usual model for that.
+/// R0-33, R0-34, R1-36, R1-37: Claude Code watches Codex, with the seed's usual model for that.
 #[test]
-fn claude_code_watches_a_native_agent() {
-    story(Real::Native, Real::Claude, "claude-sonnet-4-6");
+fn claude_code_watches_codex() {
+    story(Real::Codex, Real::Claude, "claude-sonnet-4-6");
 }
 
 /// R0-33, R0-34, R1-37: Codex watches the native loop. It is offered no shell, which it has otherwise.
@@ -94,7 +96,24 @@ fn codex_watches_a_native_agent() {
     story(Real::Native, Real::Codex, "gpt-5.5");
 }
 
-/// R0-34: a native model watches Claude Code.
+/// R0-33, R1-37: an agent of the Agent Client Protocol, OpenCode, watches the native loop. It offers its model
+/// what it has; each use of it is asked about, and refused.
+#[test]
+fn opencode_watches_a_native_agent() {
+    let act = r#"{name: bash, input: {command: "touch acted"}}"#;
+    let script = SCRIPT.replace("ACT", act).replace("JUDGE", "first").replace("AT LAST", CORRECTED);
+    let rig = Rig::watched(Real::Native, Real::OpenCode, &script, ("eval_interval: 1", ""));
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada the second task");
+    ori.hears(ADA, ROOM, "fine: ");
+    rig.sees(VERDICTS, &[CORRECTED]);
+    rig.sees("SELECT text FROM whispers", &["DRIFTING: read the task again."]);
+    assert!(!rig.state("supervisor/work/acted").exists() && !rig.work("acted").exists());
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// R0-34: a native model watches a cloud agent, Claude Code.
 #[test]
 fn a_native_model_watches_claude_code() {
     story(Real::Claude, Real::Native, "standin");
