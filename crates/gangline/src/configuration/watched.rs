@@ -20,15 +20,18 @@ use super::{Loaded, driven::runs_a_program};
 #[cfg(test)]
 mod tests;
 
+/// The variables of a child.
+type Env = BTreeMap<String, String>;
+
 /// What is asked of the machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Rim<'a> {
     /// Returns the value of a variable; `None` if it is not set.
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
     /// Returns the environment of an agent's backend.
-    pub(crate) child_env: &'a dyn Fn(&AgentConfig, &Found) -> BTreeMap<String, String>,
+    pub(crate) child_env: &'a dyn Fn(&AgentConfig, &Found) -> Env,
     /// Returns whether a program is there, for a child with this environment in this folder.
-    pub(crate) finds: &'a dyn Fn(&str, &BTreeMap<String, String>, &Path) -> bool,
+    pub(crate) finds: &'a dyn Fn(&str, &Env, &Path) -> bool,
 }
 
 impl Loaded {
