@@ -185,7 +185,7 @@ impl Spending {
             let raised = self.deps.store.raised(scope.clone(), &day.name).await?;
             let budget = configured.raised(&raised);
             if budget.action == BudgetAction::Stop {
-                stops.push(self.stop(&scope, &budget, &spent));
+                stops.push(self.stop((&scope, &budget), &spent, &day));
             }
             holds |= self.tell((&scope, &budget), &spent, &day).await?;
         }
@@ -217,11 +217,12 @@ impl Spending {
     }
 
     /// Returns where the relay has to stop for a budget.
-    fn stop(&self, scope: &BudgetScope, budget: &Budget, spent: &Spent) -> Stop {
+    fn stop(&self, (scope, budget): (&BudgetScope, &Budget), spent: &Spent, day: &Day) -> Stop {
         let (tokens, micros) = budget.left(spent);
         Stop {
             tokens: tokens.map(|left| left.saturating_add(self.recorded.0)),
             micros: micros.map(|left| left.saturating_add(self.recorded.1)),
+            until: UnixMicros(day.ends),
             why: texts::budget_refused(scope),
         }
     }

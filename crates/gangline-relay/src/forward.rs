@@ -186,7 +186,7 @@ impl Shared {
     }
 
     fn within_limits(&self) -> Result<(), Refusal> {
-        let why = self.limits.borrow().stops(&self.totals).map(str::to_owned);
+        let why = self.limits.borrow().stops(&self.totals, self.clock.now()).map(str::to_owned);
         let Some(why) = why else { return Ok(()) };
         let report = Report {
             model: String::new(),

@@ -9,6 +9,7 @@ use std::{
 };
 
 use gangline_core::{budget::CallOutcome, price::Tokens};
+use gangline_os::clock::UnixMicros;
 
 /// Running sums, shared with whoever wants to read them. Only the relay adds.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +70,8 @@ pub struct Stop {
     pub tokens: Option<u64>,
     /// The number of [`Totals::micros`].
     pub micros: Option<u64>,
+    /// When it ends: a budget is one of a day. Nobody need say so in time.
+    pub until: UnixMicros,
     /// What the backend is told, and shows.
     pub why: String,
 }
@@ -78,11 +81,12 @@ pub struct Stop {
 pub struct Limits(pub Vec<Stop>);
 
 impl Limits {
-    /// Returns why no request may pass any more.
-    pub(crate) fn stops(&self, totals: &Totals) -> Option<&str> {
+    /// Returns why no request may pass at `now`.
+    pub(crate) fn stops(&self, totals: &Totals, now: UnixMicros) -> Option<&str> {
         let reached = |limit: Option<u64>, now: u64| limit.is_some_and(|limit| now >= limit);
         let stops = |stop: &&Stop| {
-            reached(stop.tokens, totals.tokens()) || reached(stop.micros, totals.micros())
+            now < stop.until
+                && (reached(stop.tokens, totals.tokens()) || reached(stop.micros, totals.micros()))
         };
         self.0.iter().find(stops).map(|stop| stop.why.as_str())
     }

@@ -2,6 +2,7 @@
 
 use futures::StreamExt as _;
 use gangline_core::budget::CallOutcome;
+use gangline_os::clock::UnixMicros;
 use gangline_relay::{Limits, Stop};
 use serde_json::Value;
 
@@ -45,7 +46,10 @@ async fn the_request_after_the_limit_is_refused_in_the_vendors_words() {
     let (address, api) = Api::new().await;
     let mut stage = Stage::with_key(&address).await;
     let why = "Gangline: the budget of lab-ada is spent".to_owned();
-    let stop = |tokens, micros| Limits(vec![Stop { tokens, micros, why: why.clone() }]);
+    let (ever, past) = (UnixMicros(i64::MAX), UnixMicros(1));
+    let until =
+        |tokens, micros, until| Limits(vec![Stop { tokens, micros, until, why: why.clone() }]);
+    let stop = |tokens, micros| until(tokens, micros, ever);
     stage.limits.send_replace(stop(Some(60), None));
     let (response, mut call) = tokio::join!(stage.ask("{}"), async {
         let mut call = api.take().await;
@@ -86,6 +90,14 @@ async fn the_request_after_the_limit_is_refused_in_the_vendors_words() {
     stage.limits.send_replace(stop(None, Some(70)));
     assert_eq!(stage.ask("{}").await.status(), 400);
     stage.limits.send_replace(stop(Some(61), Some(71)));
+    let (passed, ()) = tokio::join!(stage.ask("{}"), async {
+        api.take().await.json("200 OK", "{}").await;
+    });
+    assert_eq!(passed.status(), 200);
+    // The day is over, and nobody has said so yet.
+    stage.limits.send_replace(stop(Some(1), None));
+    assert_eq!(stage.ask("{}").await.status(), 400);
+    stage.limits.send_replace(until(Some(1), None, past));
     let (passed, ()) = tokio::join!(stage.ask("{}"), async {
         api.take().await.json("200 OK", "{}").await;
     });
