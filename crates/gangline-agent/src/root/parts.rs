@@ -3,6 +3,7 @@
 mod alerting;
 mod inputs;
 mod options;
+mod outer;
 mod requests;
 mod spending;
 mod watcher;
@@ -23,7 +24,7 @@ use gangline_core::{
     name::ChannelName,
     redact::Redactor,
 };
-use gangline_irc::client::{Link, LinkCommand, LinkEvent};
+use gangline_irc::client::LinkCommand;
 use gangline_os::{
     CancellationToken, change_notice::ChangeNotice, clock::SharedClock, secret::Secret,
     task::TaskGroup,
@@ -36,13 +37,13 @@ use self::{
     options::start_options,
     requests::requests,
 };
-use super::{closed, logged, read, tasks::Tasks};
+use super::{logged, read, tasks::Tasks};
 use crate::{
     agent_loop::{AgentLoop, LoopEnd, Ports, StartTold},
     alerts::Raised,
     bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE},
     calls::{CALLS_QUEUE, Call as HeldCall},
-    chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
+    chat::{Counts, inquiries::Inquiry},
     checkpoint::{CheckpointDeps, Reading},
     control::requests::Requests,
     environment,
@@ -326,14 +327,14 @@ impl Parts {
         };
         spending::spawn(&mut tasks, settings, &shared, relay);
         spawn_inner(&mut tasks, settings, &shared, (loop_task, ends));
-        let outer = Outer {
+        let outer = outer::Outer {
             link: link_end,
             events: (link_events, events),
             asked,
             said: (joined_sender, wanted_sender, kept_out_sender),
             intake: intake.clone(),
         };
-        spawn_outer(&mut tasks, settings, &shared, outer);
+        outer::spawn(&mut tasks, settings, &shared, outer);
         let _ = agent_loop.try_send(Incoming::Pauses(started.pauses.clone()));
         let supervisor = fed.map(|fed| watcher::waiting(settings, &shared, (fed, &unwatched)));
         let asked_to_end = CancellationToken::new();
@@ -476,79 +477,6 @@ fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_config::Hoo
             limit: Duration::from_secs(configured.timeout_seconds),
             clock: SharedClock::clone(&settings.clock),
         },
-    }
-}
-
-/// What the tasks towards the network and the store are given.
-struct Outer {
-    link: mpsc::Receiver<LinkCommand>,
-    events: (mpsc::Sender<LinkEvent>, mpsc::Receiver<LinkEvent>),
-    asked: mpsc::Receiver<Inquiry>,
-    /// The channels that the agent is in, those that it shall be in, and those of them that it is
-    /// kept out of.
-    said: (Channels, Channels, Channels),
-    intake: CancellationToken,
-}
-
-fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, outer: Outer) {
-    let config = read::link_config(settings, shared.unasked.as_deref());
-    let (commands, (told, events), stop) = (outer.link, outer.events, shared.flush.clone());
-    let opened = CancellationToken::new();
-    let may_connect = opened.clone();
-    tasks.spawn(LINK, async move {
-        tokio::select! {
-            () = may_connect.cancelled() => {}
-            () = stop.cancelled() => return,
-        }
-        let end = Link::run(config, commands, told, stop).await;
-        tracing::info!(?end, "link ended");
-    });
-    let chat = Chat::new(deps(settings, shared, outer.said, (outer.intake.clone(), opened)));
-    let (ends, ticks, carried) =
-        ((events, outer.asked), shared.ticks.clone(), shared.flush.clone());
-    tasks.spawn("chat", logged("chat", chat.run(ends, ticks, carried)));
-}
-
-type Channels = watch::Sender<HashSet<ChannelName>>;
-
-fn deps(
-    settings: &Settings,
-    shared: &Shared,
-    (joined, wanted, kept_out): (Channels, Channels, Channels),
-    (closed, opened): (CancellationToken, CancellationToken),
-) -> ChatDeps {
-    let own = settings.irc.is_own();
-    ChatDeps {
-        agent: settings.agent.nick.clone(),
-        epoch: shared.epoch,
-        store: shared.store.clone(),
-        clock: settings.clock.clone(),
-        redactor: Arc::clone(&shared.redactor),
-        network_id: read::network_id(settings, shared.store.installation_id()),
-        own,
-        trust_nicks: settings.irc.trust_nicks,
-        home: settings.agent.channels.iter().cloned().collect(),
-        everybody: settings.everybody.clone(),
-        closed,
-        opened,
-        policy: read::policy(settings),
-        agent_loop: shared.agent_loop.clone(),
-        link: shared.link.clone(),
-        outbox: Arc::clone(&shared.outbox),
-        rescan: Arc::clone(&shared.rescan),
-        alarm: Arc::clone(&shared.alarm),
-        showing: shared.showing.clone(),
-        can: read::can(settings),
-        paths: settings.paths.clone(),
-        reminders: read::reminders(settings),
-        bounds: closed::resolved(settings),
-        model_owner: settings.backend.owner(),
-        joined,
-        wanted,
-        kept_out,
-        members: shared.members.clone(),
-        turns_released: settings.causes.released,
-        rooms: shared.rooms.clone(),
     }
 }
 
