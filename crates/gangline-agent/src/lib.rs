@@ -57,5 +57,5 @@ mod whereabouts;
 mod whispers;
 
 pub use root::{Opened, run};
-pub use settings::{Causes, Ended, InsteadOf, IrcSettings, Settings, SpendingSettings};
+pub use settings::{Account, Causes, Ended, InsteadOf, IrcSettings, Settings, SpendingSettings};
 pub use texts::changes;

@@ -67,6 +67,17 @@ pub struct SpendingSettings {
     pub prices: Prices,
     /// The address of the model's API, if the backend reaches it by the relay.
     pub relay_to: Option<String>,
+    /// What the backend spends from.
+    pub account: Account,
+}
+
+/// The account at a model's provider that the backend uses, as far as the configuration tells it.
+#[derive(Debug, Clone, Default)]
+pub struct Account {
+    /// What it is called to people: `claude with its own login`.
+    pub name: String,
+    /// The other agents that use it.
+    pub others: Vec<AgentName>,
 }
 
 /// Everything a daemon needs.

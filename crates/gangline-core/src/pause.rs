@@ -8,7 +8,7 @@ use crate::{
     words,
 };
 
-pub use limit::{QUOTA_FROM, RAMP, ramp};
+pub use limit::{QUOTA_FROM, QUOTA_WAIT, RAMP, UNNAMED_WAIT, Unnamed, ramp};
 pub use schedule::{Asleep, Schedule, ScheduleError, TimeOfDay};
 pub use when::{PauseWhenError, pause_ends, pause_for, pause_until};
 

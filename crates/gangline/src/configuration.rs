@@ -30,6 +30,7 @@ use crate::failure::Failure;
 use driven::Ordered;
 
 pub(crate) mod access;
+mod account;
 pub(crate) mod alerts;
 pub(crate) mod driven;
 pub(crate) mod fitness;

@@ -8,7 +8,7 @@ use gangline_core::{
     answer::BUDGET_SPENT,
     budget::UsageSource,
     model::context_window,
-    pause::ramp,
+    pause::{Unnamed, ramp},
     price::{Prices, Tokens},
     time::WallMicros,
     usage::Spender,
@@ -20,9 +20,6 @@ use gangline_store::{Entry, NewUsage};
 use super::AgentLoop;
 use crate::texts;
 
-/// How long a backend rests that did not say how long.
-const RATE_LIMIT_DEFAULT_S: u64 = 30;
-
 /// By whom tokens are counted, and what they cost.
 #[derive(Default)]
 pub(super) struct Counted {
@@ -30,6 +27,8 @@ pub(super) struct Counted {
     relay: Option<Totals>,
     /// How many calls the relay had counted when the backend last told its own count.
     seen: u64,
+    /// The limits without a time, one after the other.
+    unnamed: Unnamed,
 }
 
 impl Counted {
@@ -43,7 +42,7 @@ impl Counted {
 impl AgentLoop {
     /// Says what models cost, and what the relay counts.
     pub(crate) fn counts(mut self, prices: Prices, relay: Option<Totals>) -> Self {
-        self.counted = Counted { prices, relay, seen: 0 };
+        self.counted = Counted { prices, relay, ..Counted::default() };
         self
     }
 
@@ -69,6 +68,9 @@ impl AgentLoop {
     }
 
     pub(super) fn finish(&mut self, turn: TurnId, result: TurnResult) -> Finish {
+        if !matches!(result, TurnResult::RateLimited { retry_after: None }) {
+            self.counted.unnamed.passed();
+        }
         match result {
             TurnResult::Completed => Finish::Completed,
             TurnResult::Interrupted => Finish::Interrupted,
@@ -93,7 +95,10 @@ impl AgentLoop {
                 Finish::NeedsLogin
             }
             TurnResult::RateLimited { retry_after } => {
-                let said = Duration::from_secs(retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S));
+                let said = match retry_after {
+                    Some(seconds) => Duration::from_secs(seconds),
+                    None => self.counted.unnamed.met(self.now()),
+                };
                 let limit = Limit::of(said);
                 let wait = match limit {
                     Limit::Throttle => said,

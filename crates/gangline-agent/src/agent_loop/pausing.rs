@@ -12,12 +12,12 @@ use gangline_core::{
     time::WallMicros,
 };
 use gangline_os::clock::{UnixMicros, rfc3339};
-use gangline_store::{AlertWords, Holds, NewFinding, NewPause, PauseRow};
+use gangline_store::{AlertWords, Entry, Holds, NewFinding, NewPause, PauseRow};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tracing::info;
 
 use super::AgentLoop;
-use crate::{bus::Escalation, journal::Single, texts::pauses as texts};
+use crate::{bus::Escalation, journal::Single, settings::Account, texts::pauses as texts};
 
 /// What is known of pauses beside the state machine's set of them.
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub(super) struct Pausing {
     escalated: Option<Redacted>,
     /// Until when somebody woke it from its sleep.
     woken_until: Option<UnixMicros>,
+    /// What the backend spends from.
+    account: Account,
 }
 
 impl Pausing {
@@ -57,6 +59,12 @@ impl AgentLoop {
     pub(crate) fn rests(mut self, schedule: Option<Schedule>, on_escalation: OnEscalation) -> Self {
         self.pausing.schedule = schedule;
         self.pausing.on_escalation = on_escalation;
+        self
+    }
+
+    /// Says from which account the backend spends: its other agents are warned of a spent quota.
+    pub(crate) fn spends_from(mut self, account: Account) -> Self {
+        self.pausing.account = account;
         self
     }
 
@@ -90,6 +98,10 @@ impl AgentLoop {
         let now = self.me.clock.now();
         for row in rows.iter().filter(|row| row.holds == Holds::Yes && !row.stops(now)) {
             self.journal.push(Single::Unpause { reason: row.reason, until: row.until });
+        }
+        if !rows.iter().any(|row| row.reason == PauseReason::RateLimit && row.stops(now)) {
+            // It may have ended while no daemon ran.
+            self.limit_over();
         }
         self.obey(&rows);
         self.look_at_the_clock();
@@ -169,6 +181,7 @@ impl AgentLoop {
         }
         if self.core.view().pauses.iter().any(|held| held.reason == PauseReason::RateLimit) {
             self.finding_resolved(FindingKind::RateLimit.as_str());
+            self.limit_over();
         }
         self.pausing.notes.retain(|reason, _| !reason.ends_with_resume());
         self.think(Input::Operator(Operator::Resume));
@@ -238,6 +251,7 @@ impl AgentLoop {
             let cause = self.me.redactor.redact(&text);
             self.finding(NewFinding::new(agent, FindingKind::RateLimit, cause));
             self.record_notice(None, "rate_limit", text);
+            self.warn_of_limit(held);
         }
         let until = held.until.map(|at| UnixMicros(at.0));
         let pause = NewPause::new(self.me.agent.clone(), held.reason, until);
@@ -251,7 +265,32 @@ impl AgentLoop {
         self.journal.push(Single::Unpause { reason: held.reason, until });
         if held.reason == PauseReason::RateLimit {
             self.finding_resolved(FindingKind::RateLimit.as_str());
+            self.limit_over();
         }
+    }
+
+    /// The other agents of the account are warned: each has a finding that nobody has to decide, until
+    /// this agent goes on. They are not held, since nobody knows for certain that they will meet the limit.
+    fn warn_of_limit(&mut self, held: Held) {
+        let Account { name, others } = self.pausing.account.clone();
+        let text = texts::limit_of_another(&self.me.agent, &name, held.until);
+        let cause = self.me.redactor.redact(&text);
+        for other in others {
+            let key = self.limit_key();
+            let new = NewFinding::new(other, FindingKind::RateLimit, cause.clone());
+            self.finding(NewFinding { key, ..new });
+        }
+    }
+
+    /// What the other agents were warned of holds no more.
+    fn limit_over(&mut self) {
+        for other in self.pausing.account.others.clone() {
+            self.journal.push(Entry::FindingResolved(other, self.limit_key()));
+        }
+    }
+
+    fn limit_key(&self) -> String {
+        format!("{}/{}", FindingKind::RateLimit, self.me.agent)
     }
 
     fn until(&self, until: Option<UnixMicros>) -> Option<Until> {

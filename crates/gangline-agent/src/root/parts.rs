@@ -314,6 +314,7 @@ impl Parts {
             )
             .permitted(settings.agent.permissions, shared.unasked.clone())
             .counts(settings.spending.prices.clone(), totals)
+            .spends_from(settings.spending.account.clone())
             .with_watchdogs(settings.watchdogs);
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {

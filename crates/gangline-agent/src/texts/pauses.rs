@@ -86,6 +86,16 @@ pub(crate) fn limited(until: Option<WallMicros>) -> String {
     format!("the model's provider lets nothing pass{until}: the account's quota is spent")
 }
 
+/// Returns what the other agents of an account are warned of.
+pub(crate) fn limit_of_another(
+    agent: &AgentName,
+    account: &str,
+    until: Option<WallMicros>,
+) -> String {
+    let until = until.map_or_else(String::new, |at| format!(" until {}", local(at)));
+    format!("{agent} met a spent quota and waits{until}; this agent has the same account: {account}")
+}
+
 /// Returns what an agent is stuck on, in one line.
 pub(crate) fn stuck(escalation: &Escalation) -> String {
     cut(&escalation.cause, SAID_MAX)

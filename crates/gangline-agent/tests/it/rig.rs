@@ -25,7 +25,7 @@ use std::{
 };
 
 use gangline_agent::{
-    Causes, IrcSettings, Opened, Settings, SpendingSettings,
+    Account, Causes, IrcSettings, Opened, Settings, SpendingSettings,
     container::Container,
     watching::{Judge, Watcher, Watching},
 };
@@ -278,6 +278,7 @@ impl Rig {
                 budgets: config.budgets_of(&agent),
                 prices: config.price_list(),
                 relay_to: config.relays(&agent).then(|| agent.base_url.clone().unwrap()),
+                account: Account::default(),
             },
             alerts: Arc::default(),
             clock: self.clock.clone(),

@@ -2,12 +2,40 @@
 
 use std::time::Duration;
 
+use crate::time::Now;
+
 /// A provider that lets nothing pass for so long has no room left in what the account may use: its
 /// quota is spent. A shorter wait is a throttle, which the next request may pass.
 pub const QUOTA_FROM: Duration = Duration::from_secs(5 * 60);
 
 /// After a spent quota the agents of an account go on within this time, not all at once.
 pub const RAMP: Duration = Duration::from_secs(2 * 60);
+
+/// So long an agent waits after a limit that names no time.
+pub const UNNAMED_WAIT: Duration = Duration::from_secs(30);
+/// So long an agent waits for a spent quota that names no time.
+pub const QUOTA_WAIT: Duration = Duration::from_secs(30 * 60);
+
+/// The limits that a backend meets without being told a time, as those are that speak ACP or live in a
+/// terminal: one after the other they tell a throttle from a spent quota.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unnamed {
+    since: Option<Now>,
+}
+
+impl Unnamed {
+    /// A limit was met. Returns how long to wait: [`UNNAMED_WAIT`]; once nothing has passed for
+    /// [`QUOTA_FROM`], [`QUOTA_WAIT`].
+    pub fn met(&mut self, now: Now) -> Duration {
+        let since = *self.since.get_or_insert(now);
+        if now.since(since) >= QUOTA_FROM { QUOTA_WAIT } else { UNNAMED_WAIT }
+    }
+
+    /// Something else came than a limit without a time.
+    pub fn passed(&mut self) {
+        self.since = None;
+    }
+}
 
 /// Returns how long after the end of a spent quota this agent goes on: less than [`RAMP`], always the
 /// same for the same name, and spread over the names.

@@ -181,3 +181,18 @@ proptest! {
         }
     }
 }
+
+/// A limit without a time is a throttle until nothing has passed for five minutes, then a spent quota; the
+/// first request that passes makes the next limit a throttle again.
+#[test]
+fn limits_without_a_time_become_a_spent_quota() {
+    let at = |seconds| Now::from(Duration::from_secs(seconds));
+    let mut unnamed = Unnamed::default();
+    for seconds in [100, 130, 160, 399] {
+        assert_eq!(unnamed.met(at(seconds)), UNNAMED_WAIT, "{seconds}");
+    }
+    assert_eq!((unnamed.met(at(400)), unnamed.met(at(2300))), (QUOTA_WAIT, QUOTA_WAIT));
+    unnamed.passed();
+    assert_eq!(unnamed.met(at(5000)), UNNAMED_WAIT);
+    assert_eq!((Limit::of(UNNAMED_WAIT), Limit::of(QUOTA_WAIT)), (Limit::Throttle, Limit::Quota));
+}

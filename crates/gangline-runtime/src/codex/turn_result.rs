@@ -1,5 +1,6 @@
 //! How a turn ended, from the program's last word about it and what was seen before.
 
+use gangline_core::pause::QUOTA_WAIT;
 use serde_json::Value;
 
 use super::decode::{Failure, TurnDone};
@@ -34,7 +35,7 @@ pub(super) fn of(done: &TurnDone, signs: &Signs) -> TurnResult {
 }
 
 /// How long a spent quota is waited for whose end the program does not tell, in seconds.
-const QUOTA_WAIT_S: u64 = 30 * 60;
+const QUOTA_WAIT_S: u64 = QUOTA_WAIT.as_secs();
 
 /// Returns what a failure of the model's call means.
 fn failed(error: &Failure, login: &str) -> TurnResult {

@@ -140,6 +140,7 @@ fn spending(
         budgets: config.budgets_of(agent),
         prices: config.price_list(),
         relay_to,
+        account: loaded.account((agent, found)),
     })
 }
 

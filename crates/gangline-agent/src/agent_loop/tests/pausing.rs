@@ -2,10 +2,11 @@
 
 use gangline_config::OnEscalation;
 use gangline_core::{
+    AgentName,
     agent::PhaseName,
     alert,
     finding::FindingKind,
-    pause::{PauseReason, Schedule},
+    pause::{PauseReason, Schedule, UNNAMED_WAIT},
 };
 use gangline_runtime::TurnResult;
 use gangline_store::{AlertWords, Holds, NewPause, PauseRow};
@@ -16,6 +17,7 @@ use super::*;
 use crate::{
     bus::{Escalation, Word},
     journal::Single,
+    settings::Account,
 };
 
 /// Ada works on a message of ori's.
@@ -103,6 +105,62 @@ fn an_escalation_holds_intake_until_somebody_resumes() {
     assert_eq!(rig.showing.borrow().note.escalated, None, "the supervisor sees it");
     rig.agent_loop.take(stuck());
     assert_eq!(written(&mut rig).0.len(), 2);
+}
+
+/// The other agents of an account are warned of a spent quota, by whom and until when, until it is over.
+#[test]
+fn the_other_agents_of_an_account_are_warned_of_a_spent_quota() {
+    let mut rig = working();
+    let bob: AgentName = "oak-bob".parse().unwrap();
+    let account = Account { name: "claude with its own login".to_owned(), others: vec![bob] };
+    rig.agent_loop = rig.agent_loop.spends_from(account);
+    rig.agent_loop.take(Incoming::Pauses(Vec::new()));
+    let findings = |rig: &mut Rig| -> Vec<String> {
+        let entries = rig.agent_loop.journal.take_waiting().into_iter();
+        entries
+            .filter_map(|record| match record {
+                Record::Entry(Entry::Finding(new)) => {
+                    Some(format!("{} {}: {}", new.agent, new.key, new.cause))
+                }
+                Record::Entry(Entry::FindingResolved(agent, key)) => {
+                    Some(format!("{agent} no {key}"))
+                }
+                Record::Entry(_) | Record::Single(_) => None,
+            })
+            .collect()
+    };
+    assert_eq!(findings(&mut rig), ["oak-bob no rate_limit/oak-ada"], "what an earlier daemon said");
+    let (turn, result) = (rig.turn(), TurnResult::RateLimited { retry_after: Some(7200) });
+    rig.hears(RuntimeEvent::Finished { turn, result });
+    let raised = findings(&mut rig);
+    let [own, bobs] = &raised[..] else { panic!("{raised:?}") };
+    assert!(own.starts_with("oak-ada rate_limit: "), "{own}");
+    let begins = "oak-bob rate_limit/oak-ada: oak-ada met a spent quota and waits until ";
+    let ends = "; this agent has the same account: claude with its own login";
+    assert!(bobs.starts_with(begins) && bobs.ends_with(ends), "{bobs}");
+    rig.agent_loop.take(Incoming::Operator(Word::Resume));
+    let over = ["oak-ada no rate_limit", "oak-bob no rate_limit/oak-ada"];
+    assert_eq!(findings(&mut rig), over);
+}
+
+/// A backend that names no time for its limits is asked again soon, and after five minutes without success
+/// counts as one whose quota is spent.
+#[test]
+fn limits_without_a_time_pause_the_agent_in_the_end() {
+    let mut rig = working();
+    let mut asked = 0;
+    while held(&rig).is_empty() {
+        let (turn, result) = (rig.turn(), TurnResult::RateLimited { retry_after: None });
+        rig.hears(RuntimeEvent::Finished { turn, result });
+        asked += 1;
+        rig.clock.forward(UNNAMED_WAIT);
+        comes(&mut rig, 1 + asked);
+        let Some(turn) = rig.agent_loop.core.view().turn else { continue };
+        let attempts = vec![(MessageId(1 + asked), 1)];
+        rig.agent_loop.written(Reply::Taken { turn, attempts, gone: Vec::new(), pending: 0 });
+        rig.hears(RuntimeEvent::Accepted { turn });
+    }
+    assert_eq!((held(&rig), asked), (vec![PauseReason::RateLimit], 11), "30 s each, for 5 minutes");
 }
 
 /// R1-35: `abort` ends the turn and lifts the escalation; what waits is taken after it.
