@@ -22,6 +22,9 @@ pub const FURTHEST: Duration = Duration::from_secs(5 * 366 * 86_400);
 pub const TEXT_MAX: usize = 200;
 /// The most words of a time.
 const WORDS_MAX: usize = 10;
+/// So many reminders of agents may follow from one another, over all agents, with no message of a person in
+/// between: a loop that wakes itself by reminders ends, however slow it is.
+pub const CHAIN_MAX: u32 = 30;
 /// The most open reminders of an agent.
 pub const OPEN_MAX: usize = 100;
 /// A longer body, in bytes, is kept in a file instead of beside its due time.

@@ -1,10 +1,13 @@
 //! Two agents that talk to each other: what they say has its end, and is no order.
 
+use std::time::Duration;
+
 use gangline_testkit::{IrcPeer, irc};
 use serde_json::{Value, json};
 
 use crate::rig::{ADA, BOB, Daemon, ROOM, Rig};
 
+const HOUR: Duration = Duration::from_secs(3600);
 const OPEN: &str = "SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn', 'held')";
 
 /// Ada, Bob and Alice.
@@ -66,6 +69,52 @@ fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
     three.alice.say(ROOM, "@lab-bob begin anew");
     let anew = "SELECT state FROM messages WHERE hops = 0 AND agent = 'lab-bob'";
     three.rig.sees(anew, &["answered"]);
+}
+
+/// The limit of hops has no time in it: agents that take an hour for each step stop where fast ones do, and
+/// `stand down` holds for as long.
+#[test]
+fn two_agents_that_answer_each_other_once_an_hour_stop_too() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {tool: send}
+    reply: [text: NO_REPLY]
+  - when: {model: standin-ADA}
+    reply: [tool_use: {name: send, input: {to: '#general', text: '@BOB over to you'}}]
+  - when: {model: standin-BOB}
+    reply: [tool_use: {name: send, input: {to: '#general', text: '@ADA no, to you'}}]
+",
+    );
+    let mut boss = three.rig.owner("boss");
+    let ended = "SELECT count(*) FROM turns WHERE ended_at IS NOT NULL";
+    let step = |turns: usize, who: &Daemon| {
+        three.rig.clock.forward(HOUR);
+        who.owner("resume");
+        three.rig.sees(ended, &[turns.to_string().as_str()]);
+        who.owner("pause");
+    };
+    for daemon in [&three._ada, &three._bob] {
+        daemon.owner("pause");
+    }
+    three.alice.say(ROOM, "@lab-ada begin");
+    three.rig.sees("SELECT state FROM messages", &["accepted"]);
+    for hop in 0..=8 {
+        step(hop + 1, if hop % 2 == 0 { &three._ada } else { &three._bob });
+        let next = if hop < 8 { "accepted" } else { "held" };
+        three.rig.sees("SELECT state FROM messages ORDER BY id DESC LIMIT 1", &[next]);
+    }
+    let span = three.rig.query("SELECT (max(ended_at) - min(started_at)) / 3600000000 FROM turns");
+    assert_eq!(span, ["8"], "hours");
+    // Another loop is ended by a word in between.
+    three.alice.say(ROOM, "@lab-ada begin anew");
+    three.rig.sees("SELECT state FROM messages WHERE hops = 0 ORDER BY id", &["answered", "accepted"]);
+    step(10, &three._ada);
+    boss.say(ROOM, "@lab-bob stand down");
+    boss.hears(BOB, ROOM, "until");
+    three.rig.clock.forward(HOUR);
+    three._bob.owner("resume");
+    let left = three.rig.query("SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn')");
+    assert_eq!((three.rig.query(ended), left), (vec!["10".to_owned()], vec!["0".to_owned()]));
 }
 
 /// The final text of an agent that mentions the asking agent is an answer: it may wake, and owes

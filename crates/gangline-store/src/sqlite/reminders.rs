@@ -1,6 +1,8 @@
 //! Statements of reminders: made, fired, removed.
 
-use gangline_core::{AgentName, MessageId, MessageState, Origin, Principal, Redacted};
+use gangline_core::{
+    AgentName, MessageId, MessageState, Origin, Principal, Redacted, reminder::CHAIN_MAX,
+};
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
@@ -15,6 +17,10 @@ use crate::{
     error::StoreError,
     types::{Firing, NewMessage, NewReminder, ReminderRow, ReminderState},
 };
+
+/// Said to an agent whose reminder would be one too many.
+const CHAIN_IS_OVER: &str = "this would follow from a reminder, that one from another, and so on, 30 times \
+                             without a word of a person: ask a person whether to go on";
 
 /// Who a reminder is from, for the agent (R2-28).
 const SENDER: &str = "reminder";
@@ -42,6 +48,11 @@ pub(crate) fn make(w: &mut Writer, new: &NewReminder) -> Result<ReminderRow, Fau
         return Err(StoreError::Invalid("too many reminders of this agent wait").into());
     }
     let parent = parent(w, new)?;
+    if let Some(parent) = parent
+        && in_a_row(&w.connection, parent)? >= CHAIN_MAX
+    {
+        return Err(StoreError::Invalid(CHAIN_IS_OVER).into());
+    }
     let sql = "INSERT INTO reminders (installation_id, agent, epoch, principal, tier, target, body, \
                rule, due_at, state, created_at, request, parent) \
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?)";
@@ -76,6 +87,16 @@ fn parent(w: &mut Writer, new: &NewReminder) -> Result<Option<i64>, Fault> {
                ORDER BY t.epoch DESC, t.number DESC, m.hops DESC, m.id LIMIT 1";
     let with = params![new.agent.folded(), turn.epoch.0, turn.number];
     Ok(sql::first(&w.connection, sql, with, sql::column)?)
+}
+
+/// Returns how many reminders in a row led to a cause, none of them from a person, over all agents; at most
+/// [`CHAIN_MAX`] are counted.
+fn in_a_row(c: &Connection, root: i64) -> Result<u32, Fault> {
+    let sql = "WITH RECURSIVE chain (root, length) AS (SELECT ?1, 0 UNION ALL \
+               SELECT c.parent, chain.length + 1 FROM chain JOIN causes c ON c.root = chain.root \
+               WHERE c.parent IS NOT NULL AND chain.length < ?2) \
+               SELECT max(length) FROM chain";
+    Ok(sql::one(c, sql, params![root, CHAIN_MAX], sql::column)?)
 }
 
 /// Fires a reminder: its message, and when it fires again or that it does not, are one commit.

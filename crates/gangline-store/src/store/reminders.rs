@@ -15,8 +15,9 @@ impl Store {
     /// Makes a reminder and returns it. The same request again is the same reminder.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`]; [`StoreError::Invalid`] when [`NewReminder::open_max`] wait already;
-    /// otherwise as every write.
+    /// [`StoreError::Fenced`]; [`StoreError::Invalid`] when [`NewReminder::open_max`] wait already,
+    /// or when [`CHAIN_MAX`](gangline_core::reminder::CHAIN_MAX) have followed from one another; otherwise
+    /// as every write.
     pub async fn remind(&self, new: NewReminder) -> Result<ReminderRow, StoreError> {
         self.sqlite.write(&op::REMIND, move |w: &mut Writer| reminders::make(w, &new)).await
     }

@@ -62,6 +62,7 @@ mod sqlite {
         reminders:
             a_reminder_fires_once_into_the_inbox,
             a_reminder_that_repeats_waits_for_its_next_time,
+            reminders_that_follow_from_reminders_have_an_end,
             reminders_are_bounded_listed_and_removed;
         findings:
             a_finding_is_raised_once_seen_and_resolved,

@@ -1,6 +1,6 @@
 //! Reminders: made once, fired once for each time, removed.
 
-use gangline_core::{AgentName, MessageId, MessageState, Origin};
+use gangline_core::{AgentName, MessageId, MessageState, Origin, reminder::CHAIN_MAX};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{Firing, NewReminder, ReminderState, StoreError};
 
@@ -53,6 +53,36 @@ pub(crate) async fn a_reminder_that_repeats_waits_for_its_next_time(fixture: &Fi
     assert_eq!(messages.len(), 2);
     let waits = store.reminders(Some(&ada()), 9).await.unwrap();
     assert_eq!((waits.len(), waits[0].fired, waits[0].due_at), (1, 2, UnixMicros(30)));
+}
+
+/// Agents that wake themselves and one another by reminders, hour after hour, come to an end; a person's
+/// message begins anew, and so does a reminder that a person makes.
+pub(crate) async fn reminders_that_follow_from_reminders_have_an_end(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let asked = store.accept(keyed(&ada(), "m")).await.unwrap().id;
+    store.take(take(&ada(), turn(epoch, 1), &[asked])).await.unwrap();
+    let made = async |number: i64| {
+        let request = format!("r{number}");
+        let new =
+            NewReminder { turn: Some(turn(epoch, number)), ..reminder(&ada(), &request, 10) };
+        store.remind(new).await
+    };
+    for number in 1..=i64::from(CHAIN_MAX) {
+        let made = made(number).await.unwrap();
+        let firing = Firing { id: made.id, due_at: made.due_at, body: text("on"), next: None };
+        let fired = store.fire_reminder(&ada(), firing).await.unwrap().unwrap();
+        store.end_turn(end(&ada(), turn(epoch, number), vec![])).await.unwrap();
+        store.take(take(&ada(), turn(epoch, number + 1), &[fired])).await.unwrap();
+    }
+    let last = i64::from(CHAIN_MAX) + 1;
+    let over = made(last).await;
+    assert!(matches!(&over, Err(StoreError::Invalid(why)) if why.contains("ask a person")), "{over:?}");
+    store.remind(reminder(&ada(), "a person's", 10)).await.unwrap();
+    let anew = store.accept(keyed(&ada(), "n")).await.unwrap().id;
+    store.end_turn(end(&ada(), turn(epoch, last), vec![])).await.unwrap();
+    store.take(take(&ada(), turn(epoch, last + 1), &[anew])).await.unwrap();
+    made(last + 1).await.unwrap();
 }
 
 /// R2-27: a reminder is deleted for good; what has fired is not taken back.
