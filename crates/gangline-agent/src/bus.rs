@@ -2,7 +2,7 @@
 
 use gangline_api::status::SupervisorStatus;
 use gangline_core::{
-    FindingNumber, MessageId, TurnId,
+    MessageId, TurnId,
     agent::{ContextChange, Drain},
     approval::Decision,
     finding::FindingKind,
@@ -106,8 +106,8 @@ pub(crate) struct Whisper {
     pub(crate) source: WhisperSource,
     /// Cut to [`gangline_core::whisper::TEXT_MAX`].
     pub(crate) text: String,
-    /// The number of the finding that it is about.
-    pub(crate) finding: Option<FindingNumber>,
+    /// The key of the finding that it is about.
+    pub(crate) finding: Option<String>,
 }
 
 /// A human's decision on an approval.

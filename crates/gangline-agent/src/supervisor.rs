@@ -269,6 +269,10 @@ impl Supervisor {
     async fn raised(&mut self, detection: Detection) {
         info!(kind = detection.kind.as_str(), nth = detection.nth, "a rule has found something");
         // The watchdog of silent turns has a finding of its own, for people.
+        let about = match detection.kind {
+            FindingKind::SilentTurn => detection.kind.as_str().to_owned(),
+            _ => detection.key.clone(),
+        };
         if detection.kind != FindingKind::SilentTurn {
             let finding = NewFinding {
                 key: detection.key.clone(),
@@ -278,7 +282,7 @@ impl Supervisor {
             self.tell(Incoming::Finding(Box::new(finding))).await;
         }
         let act = self.watch.detected(&detection);
-        self.act(act, WhisperSource::Rules).await;
+        self.act(act, (WhisperSource::Rules, Some(about))).await;
     }
 
     async fn told(&mut self, told: Told) {
@@ -311,7 +315,7 @@ impl Supervisor {
         self.state.status.verdict = Some(verdict.into());
         self.show().await;
         let act = self.watch.judged(number, verdict, &message);
-        self.act(act, WhisperSource::Supervisor).await;
+        self.act(act, (WhisperSource::Supervisor, None)).await;
     }
 
     async fn failed(&mut self, number: u64, why: &str, fault: Fault) {
@@ -329,14 +333,15 @@ impl Supervisor {
         self.show().await;
     }
 
-    async fn act(&mut self, act: Act, source: WhisperSource) {
+    /// Does what follows; `from` says whose whisper it is, and which finding it is about.
+    async fn act(&mut self, act: Act, from: (WhisperSource, Option<String>)) {
         match act {
             Act::None => {}
-            Act::Whisper { kind, text, firmer: _ } => self.whisper(kind, source, text).await,
+            Act::Whisper { kind, text, firmer: _ } => self.whisper(kind, from, text).await,
             Act::Escalate { kind, task, text, cause, evidence, tried } => {
                 self.state.escalation = Escalated::Told(0);
                 self.pause().await;
-                self.whisper(WhisperKind::Escalation, source, text).await;
+                self.whisper(WhisperKind::Escalation, from, text).await;
                 let (cause, evidence) = (cause.into_string(), evidence.into_string());
                 let escalation = Escalation { kind, task, cause, evidence, tried };
                 self.tell(Incoming::Escalate(Box::new(escalation))).await;
@@ -344,9 +349,14 @@ impl Supervisor {
         }
     }
 
-    async fn whisper(&mut self, kind: WhisperKind, source: WhisperSource, text: Redacted) {
+    async fn whisper(
+        &mut self,
+        kind: WhisperKind,
+        (source, finding): (WhisperSource, Option<String>),
+        text: Redacted,
+    ) {
         let text = text.into_string();
-        self.tell(Incoming::Whisper(Whisper { kind, source, text, finding: None })).await;
+        self.tell(Incoming::Whisper(Whisper { kind, source, text, finding })).await;
     }
 
     /// Hands over to the agent loop, which is the only writer; one that has ended needs nothing.

@@ -204,8 +204,10 @@ pub fn of_finding(kind: FindingKind) -> Option<WebhookEvent> {
         FindingKind::Escalation => Some(WebhookEvent::AgentSpiraling),
         FindingKind::Budget => Some(WebhookEvent::AgentBudget),
         FindingKind::RateLimit => Some(WebhookEvent::AgentRateLimited),
-        // The approval has an alert of its own; the rest is whispered to the agent.
+        // The approval and the agent that met the limit have alerts of their own; the rest is whispered to
+        // the agent.
         FindingKind::UnansweredApproval
+        | FindingKind::SharedLimit
         | FindingKind::Spiraling
         | FindingKind::Drift
         | FindingKind::Stalling

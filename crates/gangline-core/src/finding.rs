@@ -48,6 +48,8 @@ words! {
         Budget = "budget",
         /// The provider's limit is reached.
         RateLimit = "rate_limit",
+        /// Another agent of the same account has met the provider's limit.
+        SharedLimit = "shared_limit",
         /// A message was given up.
         DeadLetter = "dead_letter",
         /// Messages are held back: their request has used up its turns or its hops.
@@ -129,7 +131,8 @@ impl FindingKind {
             | Self::RepeatedError
             | Self::UndoneEdits
             | Self::UnreadInbox
-            | Self::ContextFilling => Severity::Info,
+            | Self::ContextFilling
+            | Self::SharedLimit => Severity::Info,
             Self::SilentTurn
             | Self::LongTurn
             | Self::WaitingInbox

@@ -29,7 +29,7 @@ pub use types::{
     Firing, FleetHold, Got, Health, Held, Holds, LeftSession, LetterFilter, LetterRow, LetterState,
     LineKind, Made, MessageFilter, MessageRow, NewAnswer, NewChange, NewEvent, NewFinding,
     NewLetter, NewMessage, NewPause, NewQuestion, NewRaise, NewReminder, NewToken, NewUsage,
-    NewWake, NewWhisper, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow,
+    NewWake, NewWhisper, OfFinding, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow,
     OutboxState, PauseRow, QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlace,
     QuestionPlaced, QuestionRow, RULES_MAX, Raised, RelayedCall, RelayedRow, Released, ReminderRow,
     ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs,

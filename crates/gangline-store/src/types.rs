@@ -56,4 +56,4 @@ pub use tokens::{NewToken, TokenRow, TokenScope};
 pub use trace::{Made, Trace};
 pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
 pub use wakes::NewWake;
-pub use whispers::{Delivered, NewWhisper, WhisperRow};
+pub use whispers::{Delivered, NewWhisper, OfFinding, WhisperRow};

@@ -277,7 +277,7 @@ impl AgentLoop {
         let cause = self.me.redactor.redact(&text);
         for other in others {
             let key = self.limit_key();
-            let new = NewFinding::new(other, FindingKind::RateLimit, cause.clone());
+            let new = NewFinding::new(other, FindingKind::SharedLimit, cause.clone());
             self.finding(NewFinding { key, ..new });
         }
     }
@@ -290,7 +290,7 @@ impl AgentLoop {
     }
 
     fn limit_key(&self) -> String {
-        format!("{}/{}", FindingKind::RateLimit, self.me.agent)
+        format!("{}/{}", FindingKind::SharedLimit, self.me.agent)
     }
 
     fn until(&self, until: Option<UnixMicros>) -> Option<Until> {

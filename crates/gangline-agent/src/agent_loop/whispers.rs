@@ -13,7 +13,7 @@ use gangline_core::{
     },
 };
 use gangline_runtime::{Prompt, RuntimeEvent};
-use gangline_store::{Delivered, Entry, NewWhisper, WhisperRow};
+use gangline_store::{Delivered, Entry, NewWhisper, OfFinding, WhisperRow};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -66,6 +66,8 @@ impl AgentLoop {
         let bus::Whisper { kind, source, text, finding } = said;
         let text = whisper::text(&self.me.redactor, &text);
         let (agent, turn) = (self.me.agent.clone(), self.open_turn_id());
+        // The finding has its number once it is in the store: it was told before.
+        let finding = finding.map(OfFinding::Key);
         let new = NewWhisper { agent, kind, source, text, by: None, finding, turn };
         self.journal.push(Entry::Whisper(Box::new(new)));
     }

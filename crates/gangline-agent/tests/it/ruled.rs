@@ -21,6 +21,9 @@ rules:
     let mut ori = rig.member("ori");
     ori.say(ROOM, "@lab-ada build it");
     rig.sees(FINDINGS, &["repeated_error open"]);
+    // Its whisper is about that finding.
+    let about = "SELECT source FROM whispers JOIN findings ON number = finding";
+    rig.sees(about, &["rules"]);
     rig.sees("SELECT kind || ' ' || source FROM whispers", &["CORRECTION rules"]);
     assert_eq!(rig.query("SELECT count(*) FROM turns WHERE outcome IS NOT NULL"), ["0"]);
     daemon.kill();

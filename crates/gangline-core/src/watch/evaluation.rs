@@ -292,6 +292,7 @@ fn cause_of(kind: FindingKind) -> FindingKind {
         | FindingKind::Escalation
         | FindingKind::Budget
         | FindingKind::RateLimit
+        | FindingKind::SharedLimit
         | FindingKind::DeadLetter => kind,
     }
 }

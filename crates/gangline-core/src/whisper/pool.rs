@@ -44,11 +44,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Takes what the store says is not delivered.
+    /// Takes what the store says is not delivered; what it does not name any more was dropped there.
     pub fn learn(&mut self, undelivered: Vec<Whisper>) {
         let known: BTreeSet<i64> = undelivered.iter().map(|whisper| whisper.id).collect();
         // Once the store knows of a delivery, it is remembered there.
         self.arrived.retain(|id| known.contains(id));
+        self.waiting.retain(|id, _| known.contains(id));
         for whisper in undelivered {
             let id = whisper.id;
             let in_transit = self.in_transit.values().flatten().any(|it| it.id == id);

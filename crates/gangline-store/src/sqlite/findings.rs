@@ -329,6 +329,15 @@ fn unresolved(c: &Connection, agent: &AgentName, key: &str) -> Result<Option<Fin
     Ok(sql::first(c, sql, params![agent.folded(), key], row)?)
 }
 
+/// Returns the number of the agent's unresolved finding of a key.
+pub(super) fn number_of(
+    c: &Connection,
+    agent: &AgentName,
+    key: &str,
+) -> Result<Option<FindingNumber>, Fault> {
+    Ok(unresolved(c, agent, key)?.map(|row| row.number))
+}
+
 pub(crate) fn one(c: &Connection, number: FindingNumber) -> Result<Option<FindingRow>, Fault> {
     Ok(sql::first(c, finding_sql!("WHERE number = ?"), params![number.0], row)?)
 }

@@ -2,7 +2,9 @@
 //! commit.
 
 use gangline_core::{
-    AgentName, Epoch, FindingNumber, TurnId, redact::Redacted, whisper::WAITING_MAX,
+    AgentName, Epoch, FindingNumber, TurnId,
+    redact::Redacted,
+    whisper::{WAITING_MAX, WhisperSource},
 };
 use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
@@ -10,10 +12,11 @@ use serde_json::{Value, json};
 use super::{
     Writer, agents, events,
     fault::Fault,
+    findings,
     rows::{self, page},
     sql,
 };
-use crate::types::{Delivered, NewEvent, NewWhisper, WhisperRow};
+use crate::types::{Delivered, NewEvent, NewWhisper, OfFinding, WhisperRow};
 
 macro_rules! whisper_sql {
     ($rest:literal) => {
@@ -25,14 +28,28 @@ macro_rules! whisper_sql {
     };
 }
 
-/// Records a whisper and returns its number; `None` if as many wait already as may.
+/// Records a whisper and returns its number. If as many wait already as may, the oldest one of the rules makes
+/// room; `None` if there is none. What is dropped of the daemon's own is told by a notice.
 pub(crate) fn say(w: &mut Writer, new: &NewWhisper) -> Result<Option<i64>, Fault> {
     agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
     let sql = "SELECT count(*) FROM whispers WHERE agent = ? AND road IS NULL";
     let waiting: i64 = sql::one(&w.connection, sql, params![new.agent.folded()], sql::column)?;
-    if waiting >= i64::from(WAITING_MAX) {
+    if waiting >= i64::from(WAITING_MAX) && !make_room(w, &new.agent)? {
+        let from = match new.source {
+            // Whoever asked is told.
+            WhisperSource::Operator => return Ok(None),
+            WhisperSource::Rules => "the rules",
+            WhisperSource::Supervisor => "the supervisor",
+        };
+        let text = format!("a new whisper of {from} is dropped: {WAITING_MAX} wait already");
+        dropped(w, &new.agent, &text)?;
         return Ok(None);
     }
+    let finding = match &new.finding {
+        Some(OfFinding::Number(number)) => Some(*number),
+        Some(OfFinding::Key(key)) => findings::number_of(&w.connection, &new.agent, key)?,
+        None => None,
+    };
     let sql = "INSERT INTO whispers (installation_id, agent, kind, source, text, said_by, finding, \
                turn_epoch, turn_number, said_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let with = params![
@@ -42,7 +59,7 @@ pub(crate) fn say(w: &mut Writer, new: &NewWhisper) -> Result<Option<i64>, Fault
         new.source.as_str(),
         new.text.as_str(),
         &new.by,
-        new.finding.map(|number| number.0),
+        finding.map(|number| number.0),
         new.turn.map(|turn| turn.epoch.0),
         new.turn.map(|turn| turn.number),
         w.now.0
@@ -58,11 +75,30 @@ pub(crate) fn say(w: &mut Writer, new: &NewWhisper) -> Result<Option<i64>, Fault
     if let Some(by) = &new.by {
         payload["by"] = json!(by);
     }
-    if let Some(finding) = new.finding {
+    if let Some(finding) = finding {
         payload["finding"] = json!(finding);
     }
     events::put(w, &[event(&new.agent, new.turn, ("whisper", &payload))])?;
     Ok(Some(id))
+}
+
+/// Drops the oldest whisper of the rules that waits. Returns whether there was one.
+fn make_room(w: &mut Writer, agent: &AgentName) -> Result<bool, Fault> {
+    let sql = "DELETE FROM whispers WHERE id = (SELECT min(id) FROM whispers \
+               WHERE agent = ? AND road IS NULL AND source = ?) RETURNING id";
+    let with = params![agent.folded(), WhisperSource::Rules.as_str()];
+    let Some(id) = sql::first(&w.connection, sql, with, sql::column::<i64>)? else {
+        return Ok(false);
+    };
+    let text =
+        format!("whisper {id} of the rules is dropped for a new one: {WAITING_MAX} wait already");
+    dropped(w, agent, &text)?;
+    Ok(true)
+}
+
+fn dropped(w: &mut Writer, agent: &AgentName, text: &str) -> Result<(), Fault> {
+    let payload = json!({"code": "whisper_dropped", "text": text});
+    events::put(w, &[event(agent, None, ("notice", &payload))]).map(drop)
 }
 
 /// Records that whispers have reached the agent. Those of which that is known are passed over.

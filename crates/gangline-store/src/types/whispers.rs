@@ -20,7 +20,7 @@ pub struct NewWhisper {
     /// The account or nick of a person.
     pub by: Option<String>,
     /// The finding that it is about.
-    pub finding: Option<FindingNumber>,
+    pub finding: Option<OfFinding>,
     /// The turn that is open.
     pub turn: Option<TurnId>,
 }
@@ -70,4 +70,13 @@ pub struct Delivered {
     pub road: WhisperRoad,
     /// The turn that was open.
     pub turn: Option<TurnId>,
+}
+
+/// Which finding a whisper is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OfFinding {
+    /// The one of this number.
+    Number(FindingNumber),
+    /// The agent's unresolved one of this key, when the whisper is recorded.
+    Key(String),
 }

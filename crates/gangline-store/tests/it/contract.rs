@@ -92,7 +92,8 @@ mod sqlite {
             a_label_wakes_an_agent_ten_times_a_minute;
         whispers:
             a_whisper_waits_until_it_is_delivered_once,
-            an_agent_has_a_bounded_number_of_whispers;
+            an_agent_has_a_bounded_number_of_whispers,
+            the_oldest_whisper_of_the_rules_makes_room;
         tokens:
             a_token_is_found_by_its_hash_used_and_revoked;
         turns:

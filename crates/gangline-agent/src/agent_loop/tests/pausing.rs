@@ -129,17 +129,17 @@ fn the_other_agents_of_an_account_are_warned_of_a_spent_quota() {
             })
             .collect()
     };
-    assert_eq!(findings(&mut rig), ["oak-bob no rate_limit/oak-ada"], "what an earlier daemon said");
+    assert_eq!(findings(&mut rig), ["oak-bob no shared_limit/oak-ada"], "what an earlier daemon said");
     let (turn, result) = (rig.turn(), TurnResult::RateLimited { retry_after: Some(7200) });
     rig.hears(RuntimeEvent::Finished { turn, result });
     let raised = findings(&mut rig);
     let [own, bobs] = &raised[..] else { panic!("{raised:?}") };
     assert!(own.starts_with("oak-ada rate_limit: "), "{own}");
-    let begins = "oak-bob rate_limit/oak-ada: oak-ada met a spent quota and waits until ";
+    let begins = "oak-bob shared_limit/oak-ada: oak-ada met a spent quota and waits until ";
     let ends = "; this agent has the same account: claude with its own login";
     assert!(bobs.starts_with(begins) && bobs.ends_with(ends), "{bobs}");
     rig.agent_loop.take(Incoming::Operator(Word::Resume));
-    let over = ["oak-ada no rate_limit", "oak-bob no rate_limit/oak-ada"];
+    let over = ["oak-ada no rate_limit", "oak-bob no shared_limit/oak-ada"];
     assert_eq!(findings(&mut rig), over);
 }
 

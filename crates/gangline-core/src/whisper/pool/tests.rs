@@ -45,6 +45,15 @@ fn a_late_look_brings_nothing_back() {
     assert!(pool.arrived.is_empty(), "nothing is remembered for ever");
 }
 
+/// What the store dropped for a newer one is not given to the agent.
+#[test]
+fn what_the_store_names_no_more_does_not_wait() {
+    let mut pool = Pool::default();
+    pool.learn(vec![whisper(1), whisper(2)]);
+    pool.learn(vec![whisper(2), whisper(3)]);
+    assert_eq!(ids(&pool.take().unwrap().1), [2, 3]);
+}
+
 #[derive(Debug, Clone)]
 enum Do {
     Say,

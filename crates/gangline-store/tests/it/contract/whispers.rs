@@ -4,7 +4,9 @@ use gangline_core::{
     FindingNumber,
     whisper::{WAITING_MAX, WhisperKind, WhisperRoad, WhisperSource},
 };
-use gangline_store::{Delivered, Entry, EventQuery, NewWhisper, Store, StoreError};
+use gangline_store::{
+    Delivered, Entry, EventQuery, NewWhisper, OfFinding, Store, StoreError,
+};
 
 use crate::support::*;
 
@@ -22,7 +24,7 @@ pub(crate) async fn a_whisper_waits_until_it_is_delivered_once(fixture: &Fixture
         kind: WhisperKind::ThinkDeeper,
         source: WhisperSource::Supervisor,
         by: None,
-        finding: Some(FindingNumber(7)),
+        finding: Some(OfFinding::Number(FindingNumber(7))),
         turn: Some(turn),
         ..whisper("think")
     };
@@ -80,4 +82,47 @@ pub(crate) async fn an_agent_has_a_bounded_number_of_whispers(fixture: &Fixture)
     let told = Entry::WhispersDelivered(delivered(&waiting[..1], WhisperRoad::Tool));
     alone(&store, told).await.unwrap();
     store.whisper(whisper("there is room again")).await.unwrap();
+    let of_rules = NewWhisper { source: WhisperSource::Rules, by: None, ..whisper("again") };
+    alone(&store, Entry::Whisper(Box::new(of_rules))).await.unwrap();
+    assert_eq!(undelivered(&store).await.len(), WAITING_MAX as usize, "people's are never dropped");
+    assert_eq!(notices(&store).await, ["a new whisper of the rules is dropped: 16 wait already"]);
+}
+
+/// The texts of the notices about dropped whispers.
+async fn notices(store: &Store) -> Vec<String> {
+    let query = EventQuery { agent: Some(ada()), ..EventQuery::default() };
+    let events = store.events(query).await.unwrap().events;
+    let notices = events.iter().filter(|event| event.kind == "notice");
+    notices
+        .map(|event| {
+            let payload: serde_json::Value =
+                serde_json::from_str(&event.payload.to_string()).unwrap();
+            assert_eq!(payload["code"], "whisper_dropped");
+            payload["text"].as_str().unwrap().to_owned()
+        })
+        .collect()
+}
+
+/// The oldest whisper of the rules makes room for a new one, and that is told; a whisper is about the
+/// unresolved finding of its key.
+pub(crate) async fn the_oldest_whisper_of_the_rules_makes_room(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let number = store.raise_finding(silent(&ada(), "first")).await.unwrap().number;
+    for at in 0..WAITING_MAX {
+        let source = match at {
+            3 | 5 => WhisperSource::Rules,
+            _ => WhisperSource::Operator,
+        };
+        store.whisper(NewWhisper { source, ..whisper("again") }).await.unwrap();
+    }
+    let finding = Some(OfFinding::Key("silent_turn".to_owned()));
+    let new = NewWhisper { source: WhisperSource::Supervisor, finding, ..whisper("new") };
+    alone(&store, Entry::Whisper(Box::new(new))).await.unwrap();
+    let rows = store.undelivered_whispers(&ada()).await.unwrap();
+    assert_eq!((rows.len(), rows[3].id), (WAITING_MAX as usize, 5), "the fourth is dropped");
+    assert_eq!((rows[15].text.as_str(), rows[15].finding), ("new", Some(number)));
+    store.whisper(whisper("a person's")).await.unwrap();
+    assert!(store.whisper(whisper("one too many")).await.is_err(), "none of the rules is left");
+    let one = |id| format!("whisper {id} of the rules is dropped for a new one: 16 wait already");
+    assert_eq!(notices(&store).await, [one(4), one(6)]);
 }
