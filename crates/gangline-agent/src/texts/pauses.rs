@@ -93,7 +93,9 @@ pub(crate) fn limit_of_another(
     until: Option<WallMicros>,
 ) -> String {
     let until = until.map_or_else(String::new, |at| format!(" until {}", local(at)));
-    format!("{agent} met a spent quota and waits{until}; this agent has the same account: {account}")
+    format!(
+        "{agent} met a spent quota and waits{until}; this agent has the same account: {account}"
+    )
 }
 
 /// Returns what an agent is stuck on, in one line.

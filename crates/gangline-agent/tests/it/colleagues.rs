@@ -107,13 +107,16 @@ fn two_agents_that_answer_each_other_once_an_hour_stop_too() {
     assert_eq!(span, ["8"], "hours");
     // Another loop is ended by a word in between.
     three.alice.say(ROOM, "@lab-ada begin anew");
-    three.rig.sees("SELECT state FROM messages WHERE hops = 0 ORDER BY id", &["answered", "accepted"]);
+    three
+        .rig
+        .sees("SELECT state FROM messages WHERE hops = 0 ORDER BY id", &["answered", "accepted"]);
     step(10, &three._ada);
     boss.say(ROOM, "@lab-bob stand down");
     boss.hears(BOB, ROOM, "until");
     three.rig.clock.forward(HOUR);
     three._bob.owner("resume");
-    let left = three.rig.query("SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn')");
+    let left =
+        three.rig.query("SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn')");
     assert_eq!((three.rig.query(ended), left), (vec!["10".to_owned()], vec!["0".to_owned()]));
 }
 

@@ -129,7 +129,11 @@ fn the_other_agents_of_an_account_are_warned_of_a_spent_quota() {
             })
             .collect()
     };
-    assert_eq!(findings(&mut rig), ["oak-bob no shared_limit/oak-ada"], "what an earlier daemon said");
+    assert_eq!(
+        findings(&mut rig),
+        ["oak-bob no shared_limit/oak-ada"],
+        "what an earlier daemon said"
+    );
     let (turn, result) = (rig.turn(), TurnResult::RateLimited { retry_after: Some(7200) });
     rig.hears(RuntimeEvent::Finished { turn, result });
     let raised = findings(&mut rig);

@@ -64,8 +64,7 @@ pub(crate) async fn reminders_that_follow_from_reminders_have_an_end(fixture: &F
     store.take(take(&ada(), turn(epoch, 1), &[asked])).await.unwrap();
     let made = async |number: i64| {
         let request = format!("r{number}");
-        let new =
-            NewReminder { turn: Some(turn(epoch, number)), ..reminder(&ada(), &request, 10) };
+        let new = NewReminder { turn: Some(turn(epoch, number)), ..reminder(&ada(), &request, 10) };
         store.remind(new).await
     };
     for number in 1..=i64::from(CHAIN_MAX) {
@@ -77,7 +76,10 @@ pub(crate) async fn reminders_that_follow_from_reminders_have_an_end(fixture: &F
     }
     let last = i64::from(CHAIN_MAX) + 1;
     let over = made(last).await;
-    assert!(matches!(&over, Err(StoreError::Invalid(why)) if why.contains("ask a person")), "{over:?}");
+    assert!(
+        matches!(&over, Err(StoreError::Invalid(why)) if why.contains("ask a person")),
+        "{over:?}"
+    );
     store.remind(reminder(&ada(), "a person's", 10)).await.unwrap();
     let anew = store.accept(keyed(&ada(), "n")).await.unwrap().id;
     store.end_turn(end(&ada(), turn(epoch, last), vec![])).await.unwrap();

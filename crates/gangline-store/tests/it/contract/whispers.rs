@@ -4,9 +4,7 @@ use gangline_core::{
     FindingNumber,
     whisper::{WAITING_MAX, WhisperKind, WhisperRoad, WhisperSource},
 };
-use gangline_store::{
-    Delivered, Entry, EventQuery, NewWhisper, OfFinding, Store, StoreError,
-};
+use gangline_store::{Delivered, Entry, EventQuery, NewWhisper, OfFinding, Store, StoreError};
 
 use crate::support::*;
 
@@ -96,7 +94,7 @@ async fn notices(store: &Store) -> Vec<String> {
     notices
         .map(|event| {
             let payload: serde_json::Value =
-                serde_json::from_str(&event.payload.to_string()).unwrap();
+                serde_json::from_str(event.payload.as_str()).unwrap();
             assert_eq!(payload["code"], "whisper_dropped");
             payload["text"].as_str().unwrap().to_owned()
         })
