@@ -93,8 +93,7 @@ async fn notices(store: &Store) -> Vec<String> {
     let notices = events.iter().filter(|event| event.kind == "notice");
     notices
         .map(|event| {
-            let payload: serde_json::Value =
-                serde_json::from_str(event.payload.as_str()).unwrap();
+            let payload: serde_json::Value = serde_json::from_str(event.payload.as_str()).unwrap();
             assert_eq!(payload["code"], "whisper_dropped");
             payload["text"].as_str().unwrap().to_owned()
         })
