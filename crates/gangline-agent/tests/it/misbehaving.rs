@@ -195,7 +195,7 @@ fn story(real: Real) {
     assert_eq!(story.daemon.stop().code, 0);
 }
 
-/// R0-23, R0-25, R0-28, R0-29, R1-33, R1-34, R1-35, C1, C9, C10: Claude Code sees a whisper in its running turn,
+/// R0-01, R0-19, R0-23, R0-25, R0-28, R0-29, R1-02, R1-33, R1-34, R1-35, R1-56, C1, C9, C10: Claude Code sees a whisper in its running turn,
 /// by the hook after a tool.
 #[test]
 fn claude_code_is_corrected_held_and_comes_back() {

@@ -129,7 +129,7 @@ fn what_was_said_is_read_once_and_in_order() {
     assert_eq!(demo.channel(&["read", "general"]).ok(), "No messages in #general\n");
 }
 
-/// R0-42, R1-21, R1-22, R1-23, C34.
+/// R0-42, R1-21, R1-22, R1-23, R1-56, C34.
 #[test]
 fn rooms_members_and_topics_are_told() {
     let demo = Demo::start();
@@ -166,7 +166,7 @@ fn rooms_members_and_topics_are_told() {
     assert!(again.stderr.starts_with("error: part #ops failed: Not joined to #ops\n"));
 }
 
-/// R0-43, R1-25: the room knows nothing of it.
+/// R0-43, R1-25, R1-56: the room knows nothing of it.
 #[test]
 fn the_context_is_shortened_and_cleared_from_the_shell() {
     let demo = Demo::start();

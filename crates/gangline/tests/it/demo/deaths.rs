@@ -118,7 +118,7 @@ fn the_stand_in_ends_when_hub_and_daemon_are_gone() {
     assert!(demo.world.processes().is_empty());
 }
 
-/// A drained hub leaves nothing behind (R0-37).
+/// A drained hub leaves nothing behind (R0-37, R1-56).
 #[test]
 fn a_signal_drains_everything() {
     let mut demo = Demo::start();
