@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::{
     decode::{self, Line, Place},
-    effort::{self, Above},
+    effort::Above,
     encode::{self, Form},
     items::Tool,
     permit::Gate,
@@ -29,6 +29,7 @@ use crate::{
     program::protocol::{self, Now, Odd, Protocol},
 };
 
+mod effort;
 mod opening;
 mod output;
 mod requests;
@@ -37,8 +38,6 @@ mod tests;
 
 /// Between two signs of life of a turn.
 const ALIVE_EVERY: Duration = Duration::from_secs(1);
-/// The longest list of models that is asked for.
-const MODELS: u32 = 200;
 /// Warnings that are remembered as told.
 const TOLD_MAX: usize = 64;
 
@@ -304,18 +303,7 @@ impl Protocol for Turns {
     }
 
     fn set_effort(&mut self, effort: Effort) -> Vec<Action> {
-        self.sent.retain(|_, sent| *sent != Sent::Models);
-        match (effort, &mut self.above) {
-            (Effort::Raised, _) => {
-                let params = json!({"includeHidden": true, "limit": MODELS});
-                self.request(Sent::Models, "model/list", &params);
-            }
-            (Effort::Ground, Some((now @ Effort::Raised, _))) => {
-                *now = Effort::Ground;
-                self.tell(RuntimeEvent::Effort { raised: None });
-            }
-            (Effort::Ground, _) => {}
-        }
+        self.change_effort(effort);
         self.done()
     }
 
@@ -380,8 +368,7 @@ impl Turns {
     /// Does what waits, when nothing is under way.
     fn advance(&mut self) {
         let running = self.turn.as_ref().is_some_and(|turn| turn.step != Step::Waiting);
-        let asks = self.sent.values().any(|sent| *sent == Sent::Models);
-        if self.stage != Stage::Open || self.job.is_some() || running || asks {
+        if self.stage != Stage::Open || self.job.is_some() || running || self.asks_for_models() {
             return;
         }
         match (self.jobs.pop_front(), &self.turn) {
@@ -433,26 +420,11 @@ impl Turns {
             params["model"] = json!(model);
             self.model.clone_from(model);
         }
-        if let Some((effort, above)) = &self.above {
-            let level = match effort {
-                Effort::Ground => above.ground,
-                Effort::Raised => above.level,
-            };
-            params["effort"] = json!(effort::word(level));
+        if let Some(word) = self.effort_word() {
+            params["effort"] = json!(word);
         }
         self.begun = true;
         self.request(Sent::Turn(id), "turn/start", &params);
-    }
-
-    /// Takes the list of models: the next turn is thought about harder, if that can be.
-    fn raise(&mut self, list: &Value) {
-        let model = self.setup.model.as_deref().unwrap_or(&self.model);
-        // What was raised before has left its ground level behind as the one that is set.
-        let set = self.above.map(|(_, above)| above.ground).or(self.set);
-        if let Some(above) = effort::above(list, model, set) {
-            self.above = Some((Effort::Raised, above));
-            self.tell(RuntimeEvent::Effort { raised: Some(above.level) });
-        }
     }
 
     /// A login was refused: it is looked for until the next prompt.

@@ -14,22 +14,22 @@ fn turn(number: i64) -> TurnId {
     TurnId { epoch: Epoch(1), number }
 }
 
-fn prompt(number: i64) -> Prompt {
+pub(in crate::codex::turns) fn prompt(number: i64) -> Prompt {
     Prompt { turn: turn(number), text: format!("text {number}"), uuid: format!("p{number}") }
 }
 
 /// A session and the answers that the program would give.
-struct Play {
-    turns: Turns,
+pub(in crate::codex::turns) struct Play {
+    pub(in crate::codex::turns) turns: Turns,
     now: Duration,
     /// The id and method of each request that was written, and the params.
     written: Vec<Value>,
-    told: Vec<RuntimeEvent>,
+    pub(in crate::codex::turns) told: Vec<RuntimeEvent>,
     actions: Vec<Action>,
 }
 
 impl Play {
-    fn new(resume: Option<&str>, credentials: Credentials) -> Self {
+    pub(in crate::codex::turns) fn new(resume: Option<&str>, credentials: Credentials) -> Self {
         let options = thread::tests::options(Path::new("/project"));
         let turns = Turns::new(Setup {
             thread: Thread::new(&options, &[]),
@@ -53,7 +53,7 @@ impl Play {
     }
 
     /// One whose conversation `t` is open.
-    fn open() -> Self {
+    pub(in crate::codex::turns) fn open() -> Self {
         let mut play = Self::new(None, Credentials::OfTheOptions);
         play.answer("initialize", json!({}));
         play.answer("thread/start", json!({"thread": {"id": "t"}, "model": "m"}));
@@ -61,7 +61,7 @@ impl Play {
         play
     }
 
-    fn take(&mut self, actions: Vec<Action>) {
+    pub(in crate::codex::turns) fn take(&mut self, actions: Vec<Action>) {
         for action in actions {
             match action {
                 Action::Write(line) => self.written.push(serde_json::from_str(&line).unwrap()),
@@ -77,16 +77,16 @@ impl Play {
         self.take(actions);
     }
 
-    fn params(&self, method: &str) -> Option<&Value> {
+    pub(in crate::codex::turns) fn params(&self, method: &str) -> Option<&Value> {
         self.written.iter().rev().find(|it| it["method"] == method).map(|it| &it["params"])
     }
 
-    fn answer(&mut self, method: &str, result: Value) {
+    pub(in crate::codex::turns) fn answer(&mut self, method: &str, result: Value) {
         let id = self.id_of(method);
         self.line(json!({"id": id, "result": result}));
     }
 
-    fn refuse(&mut self, method: &str, message: &str) {
+    pub(in crate::codex::turns) fn refuse(&mut self, method: &str, message: &str) {
         let id = self.id_of(method);
         self.line(json!({"id": id, "error": {"code": -32600, "message": message}}));
     }
@@ -96,13 +96,13 @@ impl Play {
         sent.unwrap_or_else(|| panic!("no {method} in {:?}", self.written))["id"].clone()
     }
 
-    fn say(&mut self, method: &str, mut params: Value) {
+    pub(in crate::codex::turns) fn say(&mut self, method: &str, mut params: Value) {
         params["threadId"] = json!("t");
         self.line(json!({"method": method, "params": params}));
     }
 
     /// A turn that runs as `u<number>`.
-    fn running(&mut self, number: i64) {
+    pub(in crate::codex::turns) fn running(&mut self, number: i64) {
         let actions = self.turns.prompt(prompt(number));
         self.take(actions);
         let remote = format!("u{number}");
@@ -114,7 +114,7 @@ impl Play {
         self.say(&format!("item/{what}"), json!({"turnId": format!("u{number}"), "item": item}));
     }
 
-    fn end(&mut self, number: i64, status: &str) {
+    pub(in crate::codex::turns) fn end(&mut self, number: i64, status: &str) {
         let turn = json!({"id": format!("u{number}"), "status": status});
         self.say("turn/completed", json!({"turn": turn}));
     }
@@ -421,88 +421,4 @@ fn a_session_is_begun_anew_only_if_it_is_not_there() {
     play.refuse("thread/resume", "thread old already has an active writer");
     assert_eq!(play.actions, [Action::GiveUp]);
     assert_eq!(play.params("thread/start"), None);
-}
-
-/// A model with these levels, of which it has the first by itself.
-fn models(name: &str, levels: &[&str]) -> Value {
-    let all = levels.iter().map(|level| json!({"reasoningEffort": level}));
-    let model = json!({
-        "id": name,
-        "model": name,
-        "defaultReasoningEffort": levels[0],
-        "supportedReasoningEfforts": all.collect::<Vec<_>>(),
-    });
-    json!({ "data": [model] })
-}
-
-fn set_effort(play: &mut Play, effort: Effort) {
-    let actions = play.turns.set_effort(effort);
-    play.take(actions);
-}
-
-/// The effort with which the turn of this number is begun.
-fn begun_with(play: &mut Play, number: i64) -> Value {
-    play.running(number);
-    play.end(number, "completed");
-    play.params("turn/start").unwrap()["effort"].clone()
-}
-
-/// R1-11: the program is told with each turn from the first raise on, since it remembers; before that
-/// it is told nothing. A turn waits for the list of models.
-#[test]
-fn a_turn_waits_for_the_levels_of_its_model() {
-    let mut play = Play::open();
-    assert_eq!(begun_with(&mut play, 1), Value::Null);
-    set_effort(&mut play, Effort::Raised);
-    let actions = play.turns.prompt(prompt(2));
-    play.take(actions);
-    assert_eq!(play.params("turn/start").unwrap()["clientUserMessageId"], "p1");
-    play.told.clear();
-    play.answer("model/list", models("m", &["low", "medium", "high"]));
-    assert_eq!(play.told, [RuntimeEvent::Effort { raised: Some(EffortLevel::High) }]);
-    assert_eq!(play.params("turn/start").unwrap()["clientUserMessageId"], "p2");
-    assert_eq!(play.params("turn/start").unwrap()["effort"], "high");
-    play.answer("turn/start", json!({"turn": {"id": "u2"}}));
-    play.say("turn/started", json!({"turn": {"id": "u2", "status": "inProgress"}}));
-    play.end(2, "completed");
-    play.told.clear();
-    set_effort(&mut play, Effort::Ground);
-    set_effort(&mut play, Effort::Ground);
-    assert_eq!(play.told, [RuntimeEvent::Effort { raised: None }]);
-    assert_eq!(begun_with(&mut play, 3), "low");
-    set_effort(&mut play, Effort::Raised);
-    play.answer("model/list", models("m", &["low", "medium", "high"]));
-    assert_eq!(begun_with(&mut play, 4), "high");
-}
-
-/// R1-11: the level that somebody has set is the ground level; without one, a model that is not listed
-/// stays as it is, and so does one whose list does not come.
-#[test]
-fn an_effort_is_raised_only_if_it_is_known_what_to_go_back_to() {
-    let opened = |set: Value| {
-        let mut play = Play::new(None, Credentials::OfTheOptions);
-        play.answer("initialize", json!({}));
-        let thread = json!({"thread": {"id": "t"}, "model": "m", "reasoningEffort": set});
-        play.answer("thread/start", thread);
-        set_effort(&mut play, Effort::Raised);
-        play
-    };
-    let mut play = opened(json!("medium"));
-    play.answer("model/list", models("other", &["low", "high"]));
-    assert_eq!(begun_with(&mut play, 1), "high");
-    set_effort(&mut play, Effort::Ground);
-    assert_eq!(begun_with(&mut play, 2), "medium");
-    let mut play = opened(Value::Null);
-    play.answer("model/list", models("other", &["low", "high"]));
-    assert_eq!(begun_with(&mut play, 1), Value::Null);
-    let mut play = opened(json!("low"));
-    play.refuse("model/list", "no");
-    let text = "the effort was not changed: no".to_owned();
-    assert_eq!(play.told.last(), Some(&RuntimeEvent::Notice { text }));
-    assert_eq!(begun_with(&mut play, 1), Value::Null);
-    // It is too late for a raise that was taken back.
-    let mut play = opened(json!("low"));
-    set_effort(&mut play, Effort::Ground);
-    play.answer("model/list", models("m", &["low", "high"]));
-    assert_eq!(begun_with(&mut play, 1), Value::Null);
 }
