@@ -15,7 +15,7 @@ use crate::{
     whisper::WhisperRoad,
 };
 
-use super::{Agent, Effect, Notice, Phase};
+use super::{Agent, Effect, Notice};
 
 #[cfg(test)]
 mod tests;
@@ -89,11 +89,7 @@ impl Agent {
     }
 
     fn set_effort(&mut self, effort: Effort, out: &mut Vec<Effect>) {
-        let generation = match &self.phase {
-            Phase::Idle { generation } => *generation,
-            Phase::Turn(turn) if !turn.has_no_runtime() => turn.generation,
-            Phase::Turn(_) | Phase::Down | Phase::Starting { .. } | Phase::Parked => return,
-        };
+        let Some(generation) = self.generation() else { return };
         if std::mem::replace(&mut self.deeper.told, effort) != effort {
             out.push(Effect::SetEffort { generation, effort });
         }

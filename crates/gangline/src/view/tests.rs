@@ -220,6 +220,16 @@ fn a_daemon_that_is_gone_is_down_whatever_it_said_last() {
     assert_eq!((status.activity, status.pending), (Activity::Idle, 2));
 }
 
+/// R1-11: the next daemon begins with the effort of the file.
+#[test]
+fn a_raised_effort_ends_with_its_daemon() {
+    let mut facts = facts();
+    facts.row.as_mut().unwrap().status_json = Some(r#"{"effort":"high"}"#.to_owned());
+    assert_eq!(status(&facts).effort.as_deref(), Some("high"));
+    facts.holder = None;
+    assert_eq!(status(&facts).effort, None);
+}
+
 /// R0-53.
 #[test]
 fn an_open_breaker_is_told_even_when_the_daemon_is_gone() {

@@ -93,6 +93,34 @@ fn a_message_that_comes_back_is_thought_about_as_hard() {
     story.finish(2, Finish::Completed, "end t1.2 completed m1=answered `done`; ground");
 }
 
+/// R1-11: also if another message is answered before it comes back.
+#[test]
+fn a_message_that_comes_back_later_is_thought_about_as_hard() {
+    let mut story = working(EffortChange::AtOnce);
+    deeper(&mut story, 1, WhisperRoad::Hook, "raised");
+    let (until, wait) = (WallMicros(1), Duration::from_secs(9));
+    let limited = Finish::RateLimited { until, wait, limit: Limit::Throttle };
+    story.finish(1, limited, "end t1.1 rate_limited m1=accepted");
+    story.after(10).is(Input::Message(queued(2)), "ground; take t1.2 m2");
+    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
+    answered(&mut story, 2, "");
+    story.is(Input::Message(queued(1)), "raised; take t1.3 m1");
+}
+
+/// R1-11: a turn that could not be recorded leaves its message's cause as it was.
+#[test]
+fn a_message_that_was_not_taken_keeps_its_cause() {
+    let mut story = working(EffortChange::AtOnce);
+    story.is(follows(3), "");
+    deeper(&mut story, 1, WhisperRoad::Hook, "raised");
+    answered(&mut story, 1, "; take t1.2 m3");
+    story.is(Input::TakeFailed { turn: turn(2), gone: Vec::new() }, "");
+    story.is(Input::StoreOk, "take t1.3 m3");
+    story.is(Input::Taken { turn: turn(3) }, "prompt t1.3");
+    story.runtime(RuntimeInput::Text { turn: turn(3), text: "done".to_owned() }, "");
+    story.finish(3, Finish::Completed, "end t1.3 completed m3=answered `done`; ground");
+}
+
 /// R1-11: an interrupted task is over.
 #[test]
 fn an_interrupt_lowers_it() {
