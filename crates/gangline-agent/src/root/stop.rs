@@ -49,6 +49,8 @@ impl Parts {
                 Ended { code: 0, why: "asked to end".to_owned() }
             }
             Why::Fatal(fatal) => {
+                // A loop that still turns begins nothing any more; one that does not is not waited for.
+                let _ = self.agent_loop.try_send(Incoming::Drain(Drain::Now));
                 end_backend(&mut self.tasks, &self.halt).await;
                 fatal_end(&fatal)
             }

@@ -11,6 +11,7 @@ use gangline_core::agent::Generation;
 use gangline_os::{CancellationToken, task::TaskGroup};
 use gangline_runtime::{
     Capabilities, Command, Runtime, RuntimeError, RuntimeEvent, Session, StartOptions, StopReason,
+    TurnResult,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -187,6 +188,21 @@ impl BackendPort {
         matches!(self.state, State::Down(After::Nothing))
     }
 
+    /// Takes what a backend tells that nobody has ended by a command.
+    fn ran(&mut self, generation: Generation, told: RuntimeEvent) -> Option<PortEvent> {
+        // What the daemon ends itself has neither crashed nor been interrupted by a person.
+        let ours = self.halt.is_cancelled();
+        match told {
+            RuntimeEvent::Exited { code } => {
+                self.state = State::Down(After::Nothing);
+                let exit = if ours { Exit::Ours } else { Exit::Theirs { code } };
+                Some(PortEvent::Exited { generation, exit })
+            }
+            RuntimeEvent::Finished { result: TurnResult::Interrupted, .. } if ours => None,
+            event => Some(PortEvent::Runtime { generation, event }),
+        }
+    }
+
     /// Cancel-safe: the state changes after the only wait.
     async fn step(&mut self) -> Option<PortEvent> {
         match &mut self.state {
@@ -212,13 +228,7 @@ impl BackendPort {
             }
             State::Running(running) => {
                 let (generation, told) = (running.generation, running.next_event().await?);
-                Some(match told {
-                    RuntimeEvent::Exited { code } => {
-                        self.state = State::Down(After::Nothing);
-                        PortEvent::Exited { generation, exit: Exit::Theirs { code } }
-                    }
-                    event => PortEvent::Runtime { generation, event },
-                })
+                self.ran(generation, told)
             }
             State::Ending(Last::Starting(starting, reason), after) => {
                 let (generation, started) = starting.wait().await;

@@ -30,6 +30,8 @@ fn without_a_limit_a_silent_turn_is_waited_for() {
     let daemon = rig.start();
     let mut eve = rig.member("eve");
     rig.at_work(&mut eve, "@lab-ada hello");
+    // What the program has said so far is heard.
+    rig.sees_phase("working");
     rig.clock.forward(Duration::from_secs(30 * 86_400));
     // It has looked at the new time.
     daemon.owner("pause");

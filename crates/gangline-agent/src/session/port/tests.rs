@@ -335,7 +335,7 @@ async fn a_halt_ends_the_backend_without_its_owner() {
     assert_eq!(far.port.next().await, Some(Command::Stop(StopReason::Shutdown)));
     far.port.tell(RuntimeEvent::Exited { code: 0 }).await;
     drop(far);
-    rig.exits(1, Exit::Theirs { code: 0 }).await;
+    rig.exits(1, Exit::Ours).await;
     rig.begin(2).await;
     assert!(matches!(rig.port.next().await, PortEvent::NotStarted { .. }));
 }
