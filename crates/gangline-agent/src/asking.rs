@@ -24,14 +24,13 @@ use gangline_os::{
     clock::{SharedClock, UnixMicros},
 };
 use gangline_store::{
-    AskedBy, LineKind, MessageRow, NewMessage, NewQuestion, QuestionPlaced, Send as StoreSend,
+    AskedBy, LineKind, MessageRow, NewAlert, NewMessage, NewQuestion, QuestionPlaced,
+    Send as StoreSend,
 };
 use tokio::sync::Notify;
-use tracing::warn;
 
 use crate::{
-    alerts::{self, Raised},
-    identity::Identity,
+    alerts::Raised,
     place,
     speech::{Speaker, TurnContext},
     whereabouts::Whereabouts,
@@ -133,7 +132,8 @@ impl Asker {
         let ttl = asking.ttl_seconds.map(Duration::from_secs);
         // Agents that are asked answer by themselves; a call that waits is told in any case (R0-41).
         let people = !matches!(new.asked, Asked::Agents(_)) || asking.goes == Goes::ToCall;
-        let bring = self.bringing(&new, context, (places, ttl));
+        let alert = people.then(|| self.alert(&asking.question));
+        let bring = self.bringing(&new, context, (places, ttl, alert));
         let asked = self.speaker.store.ask(new, bring).await;
         let asked = asked.map_err(|error| format!("not asked: {error}"))?;
         self.speaker.committed.send_modify(|count| *count += 1);
@@ -142,27 +142,15 @@ impl Asker {
             change_notice::notify(&self.speaker.paths.change_notice(agent.as_str()));
         }
         self.alarm.notify_one();
-        if people {
-            self.raise(asked.number, &asking.question).await;
-        }
+        self.alerts.tell();
         Ok(asked.number)
     }
 
-    /// Alerts people that the agent waits for an answer (R1-39); it is told again while it waits.
-    async fn raise(&self, number: QuestionNumber, question: &str) {
+    /// Returns the alert that the agent waits for an answer (R1-39); it is told again while it waits.
+    fn alert(&self, question: &str) -> NewAlert {
         let Speaker { agent, redactor, .. } = &self.speaker;
-        let me = Identity {
-            agent: agent.clone(),
-            epoch: self.epoch,
-            clock: self.clock.clone(),
-            redactor: Arc::clone(redactor),
-        };
-        let text = alert::text::question(agent, question);
-        let alert = alerts::alert(&me, WebhookEvent::AgentQuestion, &text).about(number.0);
-        if let Err(error) = self.speaker.store.alert(alert).await {
-            warn!(%error, %number, "cannot raise the alert of a question");
-        }
-        self.alerts.tell();
+        let text = redactor.redact(&alert::text::question(agent, question));
+        NewAlert::new(agent.clone(), WebhookEvent::AgentQuestion, text)
     }
 
     /// Reads whom a question is for.
@@ -257,7 +245,7 @@ impl Asker {
         &self,
         new: &NewQuestion,
         context: Option<&TurnContext>,
-        (places, expires_in): (Vec<Place>, Option<Duration>),
+        (places, expires_in, alert): (Vec<Place>, Option<Duration>, Option<NewAlert>),
     ) -> impl FnOnce(QuestionNumber) -> AskedBy + Send + 'static {
         let (speaker, new, context) = (self.speaker.clone(), new.clone(), context.cloned());
         move |number| {
@@ -277,6 +265,7 @@ impl Asker {
             AskedBy {
                 deliver: new.asked.agents().iter().map(deliver).collect(),
                 announce: places.iter().enumerate().map(announce).collect(),
+                alert: alert.map(|alert| alert.about(number.0)),
             }
         }
     }

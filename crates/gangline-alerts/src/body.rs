@@ -1,7 +1,7 @@
 //! What each kind of target is sent.
 
 use gangline_config::TargetKind;
-use gangline_core::{finding::Severity, hook::WebhookEvent, word::Stored};
+use gangline_core::finding::Severity;
 use gangline_store::DeliveryRow;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ pub struct Body {
 /// Returns the gravest of these alerts, the first of several.
 #[must_use]
 pub fn lead(rows: &[DeliveryRow]) -> Option<&DeliveryRow> {
-    rows.iter().rev().max_by_key(|row| severity(&row.event))
+    rows.iter().rev().max_by_key(|row| row.severity)
 }
 
 /// Returns what the target is sent: one message for all of these alerts, a line for each.
@@ -43,7 +43,7 @@ pub fn body(to: &Where, rows: &[DeliveryRow]) -> Body {
             of_json(&json!({"text": text}))
         }
         TargetKind::Ntfy => {
-            let (priority, tag) = match severity(&lead.event) {
+            let (priority, tag) = match lead.severity {
                 Severity::Info => ("3", "information_source"),
                 Severity::Warning => ("4", "warning"),
                 Severity::Error => ("5", "rotating_light"),
@@ -65,12 +65,6 @@ fn title(lead: &DeliveryRow, count: usize) -> String {
         1 => format!("{} {}", lead.agent, lead.event.as_str()),
         _ => format!("{count} alerts, one is {} {}", lead.agent, lead.event.as_str()),
     }
-}
-
-/// Returns how grave an event is; one of a newer program is a warning.
-#[must_use]
-pub fn severity(event: &Stored<WebhookEvent>) -> Severity {
-    event.known().map_or(Severity::Warning, WebhookEvent::severity)
 }
 
 fn of_json(value: &serde_json::Value) -> Body {
@@ -112,7 +106,7 @@ fn value(name: &str, row: &DeliveryRow) -> Option<String> {
         "text" => Some(row.text.as_str().to_owned()),
         "agent" => Some(row.agent.to_string()),
         "event" => Some(row.event.as_str().to_owned()),
-        "severity" => Some(severity(&row.event).to_string()),
+        "severity" => Some(row.severity.to_string()),
         "number" => Some(row.about.map_or(String::new(), |(number, _)| number.to_string())),
         _ => None,
     }

@@ -13,7 +13,7 @@ mod sender;
 /// The name of the notice that wakes the hub's sender.
 pub const NOTICE: &str = "alerts";
 
-pub use plan::{IRC, Plan, PlanError, URL, Where};
+pub use plan::{Broken, IRC, Plan, URL, Where};
 pub use sender::{
     MESSAGE_BYTES, MESSAGE_MAX, Posted, Posting, Room, Sender, SenderEnd, TargetTest, Whose,
     test_targets,

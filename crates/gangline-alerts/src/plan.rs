@@ -59,26 +59,29 @@ pub struct Plan {
     pub allow_hosts: Vec<String>,
     /// Masks addresses and secrets in what receivers answer.
     pub redactor: Redactor,
+    /// Configured addresses that cannot be posted to, since their secret cannot be read.
+    pub broken: Vec<Broken>,
 }
 
-/// A file with a secret that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read the secret of the webhook {target} from {}", path.display())]
-pub struct PlanError {
-    /// Whose.
+/// An address that cannot be posted to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot read the secret of the webhook {target} from {}: {why}", path.display())]
+pub struct Broken {
+    /// Its name.
     pub target: String,
+    /// Its scheme and host.
+    pub address: String,
     /// The file.
     pub path: PathBuf,
     /// Why.
-    pub source: std::io::Error,
+    pub why: String,
 }
 
 impl Plan {
-    /// Returns where alerts go. `folder` is what the paths in the configuration are relative to.
-    ///
-    /// # Errors
-    /// [`PlanError`] if a secret cannot be read, or its file is empty.
-    pub fn read(hooks: &Webhooks, alerts: &Alerts, folder: &Path) -> Result<Self, PlanError> {
+    /// Returns where alerts go. `folder` is what the paths in the configuration are relative to. A target
+    /// whose secret cannot be read, or is empty, is in [`Self::broken`] instead.
+    #[must_use]
+    pub fn read(hooks: &Webhooks, alerts: &Alerts, folder: &Path) -> Self {
         let mut all = Vec::new();
         if let Some(url) = &hooks.url {
             let kind = hooks.template.as_ref().map(|_| TargetKind::Template);
@@ -92,12 +95,19 @@ impl Plan {
             });
         }
         all.extend(hooks.targets.iter().cloned());
-        let mut targets = Vec::new();
+        let (mut targets, mut broken) = (Vec::new(), Vec::new());
         for target in all {
             let url = target.url.expose();
             let file = target.secret_file.as_ref().or(hooks.secret_file.as_ref());
-            let secret = match file {
-                Some(file) => Some(secret(&target.name, &folder.join(file))?),
+            let secret = match file.map(|file| folder.join(file)) {
+                Some(path) => match secret(&path) {
+                    Ok(secret) => Some(secret),
+                    Err(error) => {
+                        let (target, address) = (target.name, masked_url(url));
+                        broken.push(Broken { target, address, path, why: error.to_string() });
+                        continue;
+                    }
+                },
                 None => None,
             };
             targets.push(Where {
@@ -111,7 +121,7 @@ impl Plan {
         }
         let known = targets.iter().flat_map(|it| [Some(&it.url), it.secret.as_ref()]).flatten();
         let redactor = Redactor::new(known.map(|it| it.expose().to_owned()));
-        Ok(Self {
+        Self {
             channel: hooks.irc_channel.clone(),
             as_agent: alerts.as_agent,
             events: hooks.events.clone(),
@@ -120,7 +130,8 @@ impl Plan {
             quiet: hooks.quiet_hours.as_deref().and_then(|text| text.parse().ok()),
             allow_hosts: hooks.allow_hosts.iter().map(|it| it.to_ascii_lowercase()).collect(),
             redactor,
-        })
+            broken,
+        }
     }
 
     /// Returns the address of that name.
@@ -149,11 +160,10 @@ fn by_host(url: &str, has_template: bool) -> TargetKind {
     }
 }
 
-fn secret(target: &str, path: &Path) -> Result<Secret, PlanError> {
-    let failed = |source| PlanError { target: target.to_owned(), path: path.to_owned(), source };
-    let text = fsio::read_text_capped(path, SECRET_MAX).map_err(failed)?;
+fn secret(path: &Path) -> std::io::Result<Secret> {
+    let text = fsio::read_text_capped(path, SECRET_MAX)?;
     match text.trim() {
-        "" => Err(failed(std::io::Error::other("the file is empty"))),
+        "" => Err(std::io::Error::other("the file is empty")),
         text => Ok(Secret::new(text)),
     }
 }

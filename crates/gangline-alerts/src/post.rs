@@ -1,4 +1,4 @@
-//! One attempt to post an alert: the address is resolved, checked and held fast, at each hop anew.
+//! One attempt to post an alert: the address is resolved, checked and pinned, at each hop anew.
 
 use std::{net::SocketAddr, time::Duration};
 

@@ -4,7 +4,12 @@
 //! it meanwhile goes out as one message ([`MESSAGE_MAX`]). A delivery is claimed in the store before it is
 //! sent: of two processes, one sends it. Start at [`Sender::run`].
 
-use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use gangline_config::TargetKind;
@@ -16,7 +21,7 @@ use gangline_core::{
 };
 use gangline_os::{
     CancellationToken,
-    clock::{SharedClock, UnixMicros},
+    clock::{SharedClock, UnixMicros, within},
 };
 use gangline_store::{AlertRow, DeliveryEnd, DeliveryRow, NewDelivery, Store, StoreError};
 use jiff::tz::TimeZone;
@@ -24,7 +29,7 @@ use tokio::sync::{Notify, watch};
 use tracing::{info, warn};
 
 use crate::{
-    body::{DISCORD_MAX, body, lead, severity},
+    body::{DISCORD_MAX, body, lead},
     plan::{IRC, Plan, Where},
     post::{PostError, Request, post},
 };
@@ -97,18 +102,32 @@ pub struct Sender {
     pub raised: Arc<Notify>,
 }
 
-type Lane = Pin<Box<dyn Future<Output = (String, Result<(), StoreError>)> + Send>>;
+/// The requests under way that a stop waits for, at most for so long.
+const LEAVE_WITHIN: Duration = Duration::from_secs(5);
+
+/// One request to a target, which may ask for nothing more until then.
+type Lane = Pin<Box<dyn Future<Output = (String, Result<Option<UnixMicros>, StoreError>)> + Send>>;
+
+/// What is known of the targets.
+#[derive(Default)]
+struct Targets {
+    /// Those with a request under way.
+    busy: BTreeSet<String>,
+    /// Those that have asked for patience, and until when.
+    held: BTreeMap<String, UnixMicros>,
+}
 
 impl Sender {
-    /// Sends until `stop`. What is under way then is left to the next sender.
+    /// Sends until `stop`. Requests under way then have a few seconds; the rest is left to the next
+    /// sender.
     ///
     /// Cancel-safe: no.
     pub async fn run(self, stop: CancellationToken) -> SenderEnd {
         let mut lanes: FuturesUnordered<Lane> = FuturesUnordered::new();
-        let mut busy = BTreeSet::new();
+        let mut targets = Targets::default();
         loop {
             let mut begun = Vec::new();
-            let wait = match self.look(&mut busy, &mut begun).await {
+            let wait = match self.look(&mut targets, &mut begun).await {
                 Ok(wait) => wait,
                 Err(error) => {
                     warn!(%error, "cannot look for alerts");
@@ -119,23 +138,32 @@ impl Sender {
             lanes.extend(begun);
             let at = self.clock.monotonic() + wait;
             tokio::select! {
-                () = stop.cancelled() => return SenderEnd::Stopped,
+                () = stop.cancelled() => break,
                 () = self.raised.notified() => {}
                 () = self.clock.sleep_until(at) => {}
                 Some((target, done)) = lanes.next() => {
-                    busy.remove(&target);
-                    if let Err(error) = done {
-                        warn!(%error, target, "cannot record what became of an alert");
+                    targets.busy.remove(&target);
+                    match done {
+                        Ok(Some(until)) => drop(targets.held.insert(target, until)),
+                        Ok(None) => {}
+                        Err(error) => {
+                            warn!(%error, target, "cannot record what became of an alert");
+                        }
                     }
                 }
             }
         }
+        let rest = async { while lanes.next().await.is_some() {} };
+        if within(&self.clock, LEAVE_WITHIN, rest).await.is_none() {
+            info!("requests to webhooks are left under way");
+        }
+        SenderEnd::Stopped
     }
 
     /// Tells what is to be told and begins to send what is to be sent. Returns how long to wait.
     async fn look(
         &self,
-        busy: &mut BTreeSet<String>,
+        targets: &mut Targets,
         lanes: &mut Vec<Lane>,
     ) -> Result<Duration, StoreError> {
         let plan = self.plan.borrow().clone();
@@ -155,14 +183,17 @@ impl Sender {
             }
         }
         let mut due = self.store.deliveries_due(of, now).await?;
-        due.retain(|row| self.is_ours(&plan, hub_runs, row) && !busy.contains(&row.target));
+        targets.held.retain(|_, until| *until > now);
+        let is_free =
+            |target: &str| !targets.busy.contains(target) && !targets.held.contains_key(target);
+        due.retain(|row| self.is_ours(&plan, hub_runs, row, now) && is_free(&row.target));
         while let Some(first) = due.first() {
             let target = first.target.clone();
             let (rows, others) = due.into_iter().partition(|row| row.target == target);
             due = others;
-            busy.insert(target.clone());
+            targets.busy.insert(target.clone());
             let rows = as_one(&plan, rows);
-            lanes.push(self.lane(Arc::clone(&plan), (target, rows)).await?);
+            lanes.push(self.lane(Arc::clone(&plan), (target, rows)).await);
         }
         self.patience(of).await
     }
@@ -175,11 +206,12 @@ impl Sender {
         Ok(wait.min(LOOK_EVERY))
     }
 
-    /// Returns whether this process sends it.
-    fn is_ours(&self, plan: &Plan, hub_runs: bool, row: &DeliveryRow) -> bool {
+    /// Returns whether this process sends it. The hub posts for an agent that does not post itself: its
+    /// daemon may be down, or not know yet that it is to post.
+    fn is_ours(&self, plan: &Plan, hub_runs: bool, row: &DeliveryRow, now: UnixMicros) -> bool {
         let by_agent = plan.as_agent && row.target == IRC;
         match &self.whose {
-            Whose::All => !by_agent,
+            Whose::All => !by_agent || now.since(row.made_at) > alert::CLAIM,
             Whose::Of(_) => by_agent || !hub_runs,
         }
     }
@@ -193,25 +225,36 @@ impl Sender {
 
     /// Claims deliveries to one target, or gives up claims that have lapsed, and returns what sends
     /// them as one message.
-    async fn lane(
-        &self,
-        plan: Arc<Plan>,
-        (target, rows): (String, Vec<DeliveryRow>),
-    ) -> Result<Lane, StoreError> {
-        let mut claimed = Vec::new();
+    async fn lane(&self, plan: Arc<Plan>, (target, rows): (String, Vec<DeliveryRow>)) -> Lane {
+        let (mut claimed, mut trouble) = (Vec::new(), None);
         for row in rows {
-            if let Some(end) = without_sending(&plan, &row, self.clock.now()) {
-                self.store.end_delivery(row, end).await?;
-            } else if let Some(row) = self.store.claim_delivery(row, &self.by).await? {
-                claimed.push(row);
+            match self.claim(&plan, row).await {
+                Ok(row) => claimed.extend(row),
+                // What is claimed is sent all the same.
+                Err(error) => {
+                    trouble = Some(error);
+                    break;
+                }
             }
         }
         let (store, clock, room) = (self.store.clone(), self.clock.clone(), self.room.clone());
-        Ok(async move {
-            let done = send(&store, &plan, (&target, claimed), (&clock, room.as_deref())).await;
-            (target, done)
+        async move {
+            let sent = send(&store, &plan, (&target, claimed), (&clock, room.as_deref())).await;
+            (target, trouble.map_or(sent, Err))
         }
-        .boxed())
+        .boxed()
+    }
+
+    async fn claim(
+        &self,
+        plan: &Plan,
+        row: DeliveryRow,
+    ) -> Result<Option<DeliveryRow>, StoreError> {
+        let Some(end) = without_sending(plan, &row, self.clock.now()) else {
+            return self.store.claim_delivery(row, &self.by).await;
+        };
+        self.store.end_delivery(row, end).await?;
+        Ok(None)
     }
 }
 
@@ -234,29 +277,41 @@ fn as_one(plan: &Plan, rows: Vec<DeliveryRow>) -> Vec<DeliveryRow> {
     rows.into_iter().take(most).take_while(fits).collect()
 }
 
-/// Sends claimed deliveries to one target, and records what became of each.
+/// Sends claimed deliveries to one target, and records what became of each. Returns until when the
+/// target wants nothing more.
 async fn send(
     store: &Store,
     plan: &Plan,
     (target, rows): (&str, Vec<DeliveryRow>),
     (clock, room): (&SharedClock, Option<&dyn Room>),
-) -> Result<(), StoreError> {
-    let Some(first) = rows.first() else { return Ok(()) };
+) -> Result<Option<UnixMicros>, StoreError> {
+    let Some(first) = rows.first() else { return Ok(None) };
     let posted = match (target, plan.target(target)) {
+        (IRC, _) if plan.channel.is_none() => Err(gone()),
         (IRC, _) => Err(in_room(room, first, clock.now()).await),
-        (_, Some(to)) => Ok(to_webhook(store, (plan, to), &rows, clock).await?),
+        (_, Some(to)) => Ok(attempt(plan, to, &rows, clock).await.err()),
         (_, None) => Err(gone()),
     };
+    // The same for all of them: what failed together is tried again together.
+    let now = clock.now();
+    let (mut held, mut recorded) = (None, Ok(()));
+    if let Ok(Some(PostError { failure: Failure::Slower(Some(asked)), .. })) = &posted {
+        // The target's other deliveries wait too.
+        let until = now.plus((*asked).min(alert::RETRY_AFTER_MOST));
+        recorded = store.hold_deliveries(target, until).await;
+        held = Some(until);
+    }
     for row in rows {
         let end = match &posted {
             Ok(None) => DeliveryEnd::Over(DeliveryState::Delivered, None),
-            Ok(Some(error)) => after(plan, &row, error, clock.now()),
+            Ok(Some(error)) => after(plan, &row, error, now),
             Err(end) => end.clone(),
         };
         log(&row, &end);
-        store.end_delivery(row, end).await?;
+        // The others are recorded all the same.
+        recorded = store.end_delivery(row, end).await.map(drop).and(recorded);
     }
-    Ok(())
+    recorded.map(|()| held)
 }
 
 /// Returns the deliveries of one telling.
@@ -265,13 +320,14 @@ fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec
     // Of a storm the newest is told, which has its words for all.
     let room_text = row.room_text.as_ref().filter(|_| !matches!(how, Telling::More(_)));
     let in_room = room_text.map(|it| plan.redactor.redact(&told(it.as_str(), how)));
+    let repeats = matches!(how, Telling::Again(_));
     let wants = |events: &[_]| row.event.known().is_none_or(|event| events.contains(&event));
     let mut all = Vec::new();
     if plan.channel.is_some() && wants(&plan.events) {
         let text = in_room.unwrap_or_else(|| text.clone());
-        all.push(NewDelivery { target: IRC.to_owned(), text, at: now });
+        all.push(NewDelivery { target: IRC.to_owned(), text, at: now, repeats });
     }
-    let quiet = plan.quiet.filter(|_| is_held_back(severity(&row.event)));
+    let quiet = plan.quiet.filter(|_| is_held_back(row.severity));
     let quiet = quiet.and_then(|hours| hours.end(WallMicros(now.0), &TimeZone::system()));
     for target in plan.targets.iter().filter(|target| wants(&target.events)) {
         let at = match (quiet, how) {
@@ -280,7 +336,7 @@ fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec
             (Some(end), Telling::First | Telling::More(_)) => UnixMicros(end.0),
             (None, _) => now,
         };
-        all.push(NewDelivery { target: target.name.clone(), text: text.clone(), at });
+        all.push(NewDelivery { target: target.name.clone(), text: text.clone(), at, repeats });
     }
     all
 }
@@ -300,7 +356,8 @@ fn without_sending(plan: &Plan, row: &DeliveryRow, now: UnixMicros) -> Option<De
             state => DeliveryEnd::Over(state, Some(died)),
         });
     }
-    let held = row.attempts == 0 && now.since(row.made_at) > alert::CLAIM;
+    // What was tried on IRC was not said.
+    let held = (row.attempts == 0 || row.target == IRC) && now.since(row.made_at) > alert::CLAIM;
     let closed = row.about.is_some_and(|(_, closed)| closed);
     (held && closed).then(|| {
         let why = Redacted::constant("it was settled before this could be sent");
@@ -322,22 +379,6 @@ async fn in_room(room: Option<&dyn Room>, row: &DeliveryRow, now: UnixMicros) ->
             DeliveryEnd::Again { at: now.plus(ROOM_AGAIN), trouble: plain(&why) }
         }
     }
-}
-
-/// Posts to a webhook; returns why that failed.
-async fn to_webhook(
-    store: &Store,
-    (plan, to): (&Plan, &Where),
-    rows: &[DeliveryRow],
-    clock: &SharedClock,
-) -> Result<Option<PostError>, StoreError> {
-    let Err(error) = attempt(plan, to, rows, clock).await else { return Ok(None) };
-    if let Failure::Slower(Some(asked)) = error.failure {
-        // The target's other deliveries wait too.
-        let until = clock.now().plus(asked.min(alert::RETRY_AFTER_MOST));
-        store.hold_deliveries(&to.name, until).await?;
-    }
-    Ok(Some(error))
 }
 
 /// Returns what becomes of a delivery whose attempt failed.

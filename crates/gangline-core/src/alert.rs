@@ -42,7 +42,7 @@ pub const RETRY_AFTER_MOST: Duration = Duration::from_hours(1);
 pub const CLAIM: Duration = Duration::from_mins(1);
 
 words! {
-    /// Where the delivery of an alert to one target stands.
+    /// The state of the delivery of an alert to one target.
     DeliveryState, "delivery state" {
         /// It is sent when its time comes.
         Waiting = "waiting",
@@ -112,9 +112,16 @@ pub fn next(alert: &Standing, now: WallMicros) -> Next {
         Waits::Open => Some(again_after(alert.raised_at, now)),
         Waits::Nobody | Waits::Closed => None,
     };
-    let gathered = (alert.more > 0 && now < alert.until).then_some(alert.until);
+    let gathered = (alert.more > 0).then_some(alert.until.max(now));
     let due = earliest(again, gathered);
-    if alert.told == 0 && alert.waits != Waits::Open && since(alert.raised_at, now) > STALE_AFTER {
+    let late = since(alert.raised_at, now);
+    let is_stale = match alert.waits {
+        Waits::Nobody => late > STALE_AFTER,
+        // Whoever was to answer has done so.
+        Waits::Closed => late > CLAIM,
+        Waits::Open => false,
+    };
+    if alert.told == 0 && is_stale {
         return Next { tell: None, due: None };
     }
     if alert.told == 0 {

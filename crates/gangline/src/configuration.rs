@@ -291,6 +291,7 @@ impl Loaded {
             .chain(absent)
             .chain(self.files())
             .chain(self.idle_keys())
+            .chain(alerts::troubles(self))
             .chain(self.retired())
             .collect()
     }

@@ -1,4 +1,4 @@
-use gangline_core::{alert::DeliveryState, redact::Redacted};
+use gangline_core::{alert::DeliveryState, hook::WebhookEvent, redact::Redacted};
 use gangline_os::{clock::UnixMicros, secret::Secret};
 
 use super::*;
@@ -9,6 +9,7 @@ fn row(text: &str) -> DeliveryRow {
         alert: 1,
         agent: "spark-ada".parse().unwrap(),
         event: WebhookEvent::AgentError.into(),
+        severity: Severity::Error,
         about: Some((7, false)),
         target: "x".to_owned(),
         text: Redacted::from_store(text.to_owned()),
@@ -83,7 +84,11 @@ fn ntfy_hears_how_grave_it_is_by_headers() {
 #[test]
 fn several_alerts_are_one_message() {
     let mild = WebhookEvent::AgentComplete.into();
-    let rows = [DeliveryRow { event: mild, ..row("done") }, row("crashed"), row("crashed again")];
+    let rows = [
+        DeliveryRow { event: mild, severity: Severity::Info, ..row("done") },
+        row("crashed"),
+        row("crashed again"),
+    ];
     let sent = body(&to(TargetKind::Ntfy, None), &rows);
     assert_eq!(sent.text, "done\ncrashed\ncrashed again");
     let of =

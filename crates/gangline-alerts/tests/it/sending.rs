@@ -38,21 +38,47 @@ impl Rig {
     }
 
     /// Starts a sender as another process would have it, with its own handle of the store.
-    async fn sender(&mut self, plan: Plan, whose: Whose, hub_runs: bool, room: Arc<dyn Room>) {
+    async fn sender(
+        &mut self,
+        plan: Plan,
+        whose: Whose,
+        hub_runs: bool,
+        room: Arc<dyn Room>,
+    ) -> Arc<Notify> {
+        let raised = Arc::new(Notify::new());
+        let hub = whose == Whose::All;
         let sender = Sender {
             store: open(&self.path).await,
             clock: clock::system(),
             plan: watch::channel(Arc::new(plan)).1,
             whose,
-            by: "test".to_owned(),
+            by: if hub { "hub" } else { "daemon" }.to_owned(),
             room: Some(room),
             hub_runs: Box::new(move || hub_runs),
-            raised: Arc::new(Notify::new()),
+            raised: Arc::clone(&raised),
         };
         let stop = self.stop.clone();
         self.tasks.spawn("sender", async move {
             sender.run(stop).await;
         });
+        raised
+    }
+
+    /// Waits until the deliveries to a target stand so, the oldest first: their states and attempts.
+    async fn sees(&self, target: &str, expect: &[(DeliveryState, u32)]) {
+        let seen = async {
+            loop {
+                let mut rows = self.store.alert_deliveries(None, 50).await.unwrap();
+                rows.reverse();
+                let rows = rows.iter().filter(|row| row.target == target);
+                if rows.map(|row| (row.state, row.attempts)).eq(expect.iter().copied()) {
+                    return;
+                }
+                // sleep: it asks the store again until then, for at most `SOON`.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(SOON, seen).await.unwrap();
     }
 
     async fn raise(&self, event: WebhookEvent, text: &str) {
@@ -198,6 +224,47 @@ async fn what_gathers_for_a_target_is_one_message() {
     assert_eq!(std::iter::from_fn(|| each.next(Duration::from_millis(50))).count(), 25);
 }
 
+/// A target that asks for patience gets nothing meanwhile, also no new alert.
+#[tokio::test]
+async fn a_target_that_asks_for_patience_gets_nothing_meanwhile() {
+    let patience = vec![("retry-after".to_owned(), "70".to_owned())];
+    let slow = HookServer::start(vec![HookReply::Status(429, patience, String::new())]);
+    let other = HookServer::start(vec![HookReply::status(200)]);
+    let (room, _told) = lines();
+    let mut rig = Rig::new().await;
+    let targets = vec![target("slow", &slow.url("/")), target("other", &other.url("/"))];
+    let raised = rig.sender(plan(targets, 1), Whose::All, true, room).await;
+    rig.raise(WebhookEvent::AgentComplete, "one").await;
+    raised.notify_one();
+    rig.sees("slow", &[(DeliveryState::Waiting, 1)]).await;
+    rig.raise(WebhookEvent::AgentComplete, "two").await;
+    raised.notify_one();
+    // The look that has sent it here has left it there.
+    rig.sees("other", &[(DeliveryState::Delivered, 1), (DeliveryState::Delivered, 1)]).await;
+    rig.sees("slow", &[(DeliveryState::Waiting, 1), (DeliveryState::Waiting, 0)]).await;
+    assert!(slow.next(SOON).is_some());
+    assert_eq!(slow.next(Duration::from_millis(50)), None);
+}
+
+/// The hub posts for an agent that is to post itself and does not.
+#[tokio::test]
+async fn the_hub_posts_for_an_agent_that_does_not() {
+    let channel: Option<gangline_core::name::ChannelName> = "#alerts".parse().ok();
+    let (room, mut told) = lines();
+    let mut rig = Rig::new().await;
+    let behind: SharedClock = Arc::new(Behind(clock::system()));
+    let earlier = OpenOptions { path: rig.path.clone(), clock: behind };
+    let earlier = Store::open(earlier).await.unwrap();
+    let new = NewAlert::new(ada(), WebhookEvent::AgentError, Redacted::constant("x"));
+    earlier.alert(new).await.unwrap();
+    let seen = earlier.alerts_due(None, UnixMicros(i64::MAX)).await.unwrap().remove(0);
+    let text = Redacted::constant("x");
+    let new = NewDelivery { target: IRC.to_owned(), text, at: UnixMicros(1), repeats: false };
+    earlier.tell_alert(seen, vec![new], None).await.unwrap();
+    rig.sender(Plan { channel, as_agent: true, ..plan(vec![], 0) }, Whose::All, true, room).await;
+    assert_eq!(told.recv().await.unwrap(), "x");
+}
+
 /// Two senders, as while a hub begins: each delivery is sent once.
 #[tokio::test]
 async fn two_senders_send_nothing_twice() {
@@ -240,6 +307,8 @@ async fn a_daemon_leaves_the_sending_to_the_hub() {
     let rows = rig.settled(2).await;
     assert!(rows.iter().all(|row| row.state == DeliveryState::Delivered), "{rows:?}");
     assert!(hub_told.try_recv().is_err(), "the agent posts it itself");
+    let by = |target| rows.iter().find(|row| row.target == target).unwrap().claimed_by.clone();
+    assert_eq!((by(IRC).as_deref(), by("url").as_deref()), (Some("daemon"), Some("hub")));
 }
 
 /// A clock that is two minutes behind: what it claims has lapsed for everybody else.
@@ -274,7 +343,7 @@ async fn a_delivery_whose_sender_was_killed_is_sent_again_only_with_retries() {
         let dead = Store::open(dead).await.unwrap();
         let seen = dead.alerts_due(None, UnixMicros(i64::MAX)).await.unwrap().remove(0);
         let text = Redacted::constant("x");
-        let new = NewDelivery { target: "url".to_owned(), text, at: UnixMicros(1) };
+        let new = NewDelivery { target: "url".to_owned(), text, at: UnixMicros(1), repeats: false };
         dead.tell_alert(seen, vec![new], None).await.unwrap();
         let waiting = dead.deliveries_due(None, UnixMicros(1)).await.unwrap().remove(0);
         dead.claim_delivery(waiting, "dead").await.unwrap().unwrap();

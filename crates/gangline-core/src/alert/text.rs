@@ -3,7 +3,7 @@
 use super::Telling;
 use crate::{
     ApprovalNumber, FindingNumber, QuestionNumber, finding::Choice, hook::WebhookEvent,
-    name::AgentName,
+    name::AgentName, shown,
 };
 
 /// The supervisor has given up: the agent repeats itself (R1-42).
@@ -28,12 +28,16 @@ pub fn crashed(agent: &AgentName, how: &str) -> String {
 /// Nothing waits any more (R1-42). `place` is a channel, a nick, or nothing.
 #[must_use]
 pub fn complete(agent: &AgentName, task: &str, place: &str) -> String {
-    let results = match place {
-        "" => String::new(),
-        room if room.starts_with(['#', '&', '+', '!']) => format!(" Results in {room}."),
-        nick => format!(" Answered {nick} in private."),
-    };
-    format!("[COMPLETE] {agent} finished task \"{task}\".{results}")
+    match place {
+        "" => format!("[COMPLETE] {agent} finished task \"{task}\"."),
+        room if room.starts_with(['#', '&', '+', '!']) => {
+            format!("[COMPLETE] {agent} finished task \"{task}\". Results in {room}.")
+        }
+        // What was said in private is not for the alert channel.
+        nick => {
+            format!("[COMPLETE] {agent} finished a task of {nick}, who was answered in private.")
+        }
+    }
 }
 
 /// Nobody answered a question in time (R1-39).
@@ -74,6 +78,14 @@ pub fn found(
         words => format!(" Reply `@{agent} answer {number} {}`.", words.join("|")),
     };
     format!("[{label}] {agent}:{}{answer}", sentence(cause))
+}
+
+/// Returns an alert's text on one line, without what a terminal or a chat client could obey: nothing in
+/// it begins another alert or hides one.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let text = text.trim().replace("\r\n", "\n").replace(['\n', '\r'], " ⏎ ");
+    shown::talk(&text.chars().filter(|c| !c.is_control()).collect::<String>())
 }
 
 /// Returns an alert's text in the form in which it is told. `text` is the newest of its group.

@@ -4,23 +4,17 @@
 //! `<server>-gangline` elsewhere. It is in the alert channel only, posts notices, and answers nobody.
 //! Start at [`Telling::begin`].
 
-use std::{
-    collections::{HashMap, VecDeque},
-    pin::Pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use gangline_alerts::{Plan, Posted, Room, Sender, Whose};
 use gangline_core::{
-    Redacted, Target, Tier,
+    Target, Tier,
     name::{ChannelName, Nick},
-    split::{self, Joint},
+    split,
 };
 use gangline_irc::{
-    client::{Address, LineKind, Link, LinkCommand, LinkConfig, LinkEvent, Say},
+    client::{Address, LineKind, Link, LinkCommand, LinkConfig, LinkEvent, OtherNick, Say},
     server::store::HistoryStore,
-    wire::multiline::Follows,
 };
 use gangline_os::{
     CancellationToken, change_notice::ChangeNotice, clock::SharedClock, paths::Paths,
@@ -35,8 +29,8 @@ use crate::credentials::{self, SERVICE};
 
 /// The file of the service's password.
 const SECRET: &str = "service.secret";
-/// How long the tasks here may take to end.
-const ENDS_WITHIN: Duration = Duration::from_secs(3);
+/// How long the tasks here may take to end: a request may be under way.
+const ENDS_WITHIN: Duration = Duration::from_secs(7);
 /// Lines that wait to be posted. The sender has one under way at a time.
 const POSTS_MAX: usize = 4;
 /// Commands that wait in the link, and what it has told.
@@ -152,6 +146,8 @@ fn link_config(options: &HubOptions, login: Option<Secret>) -> Option<LinkConfig
     };
     let nick: Nick = nick.parse().ok()?;
     let mut config = LinkConfig::new(address, nick, options.clock.clone());
+    // Under another nick rather than not at all: its name may be too long for the server.
+    config.other_nick = OtherNick::Speak;
     config.realname = "Gangline: alerts; nobody reads what you say to it".to_owned();
     config.sasl = login.map(|password| (SERVICE.to_owned(), password));
     if own {
@@ -160,11 +156,21 @@ fn link_config(options: &HubOptions, login: Option<Secret>) -> Option<LinkConfig
     Some(config)
 }
 
-/// A line to be posted.
+/// An alert to be posted: of several lines one after the other, since not every server takes them as
+/// one message.
 struct Post {
     key: String,
-    text: Redacted,
+    lines: VecDeque<String>,
+    /// How many of its lines the server has.
+    said: usize,
     done: oneshot::Sender<Posted>,
+}
+
+impl Post {
+    /// The server keeps one line of a key, however often it comes.
+    fn line_key(&self) -> String {
+        format!("{}.{}", self.key, self.said)
+    }
 }
 
 /// The sender's end.
@@ -176,19 +182,21 @@ struct Poster {
 impl Room for Poster {
     fn post(&self, row: &DeliveryRow) -> Pin<Box<dyn Future<Output = Posted> + Send>> {
         let (done, posted) = oneshot::channel();
-        // The server keeps one line of a key, however often it comes.
-        let post = Post { key: format!("alert-{}", row.id), text: row.text.clone(), done };
+        let lines = split::redacted_lines(&row.text, |_| "…".to_owned()).lines;
+        let lines = lines.into_iter().map(|line| line.text.into_string()).collect();
+        let post = Post { key: format!("alert-{}", row.id), said: 0, lines, done };
         let (posts, clock) = (self.posts.clone(), self.clock.clone());
         let later = |why: &str| Posted::Later(why.to_owned());
         Box::pin(async move {
-            if posts.send(post).await.is_err() {
-                return later("the hub's IRC client has ended");
-            }
-            match gangline_os::clock::within(&clock, POST_WITHIN, posted).await {
-                Some(Ok(posted)) => posted,
-                Some(Err(_)) => later("the hub's IRC client has ended"),
-                None => later("the chat server has not answered"),
-            }
+            let said = async {
+                let ended = || later("the hub's IRC client has ended");
+                match posts.send(post).await {
+                    Ok(()) => posted.await.unwrap_or_else(|_| ended()),
+                    Err(_) => ended(),
+                }
+            };
+            let said = gangline_os::clock::within(&clock, POST_WITHIN, said).await;
+            said.unwrap_or_else(|| later("the chat server has not answered"))
         })
     }
 }
@@ -196,11 +204,14 @@ impl Room for Poster {
 /// The hub's client: its own state.
 struct Service {
     commands: mpsc::Sender<LinkCommand>,
-    /// Lines that wait until we are in the channel.
+    /// Alerts that wait until we are in the channel.
     posts: VecDeque<Post>,
-    /// Lines that the server has not confirmed.
-    under_way: HashMap<String, oneshot::Sender<Posted>>,
-    joined: Option<ChannelName>,
+    /// The alert of which the server has not confirmed a line.
+    under_way: Option<Post>,
+    /// Where they go.
+    channel: Option<ChannelName>,
+    /// Whether we are there.
+    is_in: bool,
 }
 
 enum Event {
@@ -236,7 +247,7 @@ async fn serve(
 
 impl Service {
     fn new(commands: mpsc::Sender<LinkCommand>) -> Self {
-        Self { commands, posts: VecDeque::new(), under_way: HashMap::new(), joined: None }
+        Self { commands, posts: VecDeque::new(), under_way: None, channel: None, is_in: false }
     }
 
     /// Posts until nobody wants that any more or `leaves` is set; then the link is to end.
@@ -247,15 +258,13 @@ impl Service {
         posts: &mut mpsc::Receiver<Post>,
         leaves: CancellationToken,
     ) {
-        let mut channel = None;
         loop {
             let wanted = wanted(&plan.borrow_and_update());
             if wanted.is_none() {
                 leaves.cancel();
             }
-            if wanted != channel {
-                self.go(channel.take(), wanted.clone()).await;
-                channel = wanted;
+            if wanted != self.channel {
+                self.go(wanted).await;
             }
             let event = tokio::select! {
                 event = events.recv() => Event::Link(event.map(Box::new)),
@@ -269,7 +278,7 @@ impl Service {
                 Event::Planned => {}
                 Event::Leave | Event::Post(None) => {
                     leaves.cancel();
-                    // The link says goodbye by itself, and ends once it is heard no more.
+                    // The link quits, and its events end with it.
                     while events.recv().await.is_some() {}
                     return;
                 }
@@ -280,7 +289,9 @@ impl Service {
     }
 
     /// Leaves one channel for another.
-    async fn go(&mut self, from: Option<ChannelName>, to: Option<ChannelName>) {
+    async fn go(&mut self, to: Option<ChannelName>) {
+        let from = std::mem::replace(&mut self.channel, to.clone());
+        self.is_in = false;
         if let Some(channel) = from {
             let why = "alerts go elsewhere now".to_owned();
             self.command(LinkCommand::Part { channel, why }).await;
@@ -290,56 +301,51 @@ impl Service {
         }
     }
 
-    /// Says what waits, once we are in the channel.
+    /// Says what waits, once we are in the channel and the server has what was said before.
     async fn say(&mut self) {
-        while let Some(channel) = self.joined.clone()
+        while self.is_in
+            && self.under_way.is_none()
+            && let Some(channel) = self.channel.clone()
             && let Some(post) = self.posts.pop_front()
         {
+            // Nobody waits for it any more.
             if post.done.is_closed() {
                 continue;
             }
-            let mut parts = split::redacted_lines(&post.text, |_| "…".to_owned()).lines.into_iter();
-            let Some(first) = parts.next() else { continue };
-            let follows = |joint: Joint| match joint {
-                Joint::Anew => Follows::Anew,
-                Joint::Word | Joint::Space => Follows::On,
+            let Some(text) = post.lines.front().cloned() else {
+                tell(post.done, Posted::Taken);
+                continue;
             };
-            let further =
-                parts.map(|it| (follows(it.joint), it.text.into_string())).collect::<Vec<_>>();
             let say = Say {
-                key: post.key.clone(),
+                key: post.line_key(),
                 target: Target::Channel(channel),
-                text: first.text.into_string(),
-                further,
+                text,
+                further: Vec::new(),
                 // A notice wakes no agent.
                 kind: LineKind::Notice,
                 reply_to: None,
             };
-            self.under_way.insert(post.key, post.done);
+            self.under_way = Some(post);
             self.command(LinkCommand::Say(say)).await;
         }
     }
 
     fn heard(&mut self, event: LinkEvent) {
         match event {
-            LinkEvent::Joined { channel } => self.joined = Some(channel),
+            LinkEvent::Joined { channel } => self.is_in |= self.is_ours(&channel),
             LinkEvent::Parted { channel, .. } | LinkEvent::Kicked { channel, .. } => {
-                self.joined.take_if(|joined| *joined == channel);
+                self.is_in &= !self.is_ours(&channel);
             }
             LinkEvent::Down { why, .. } => {
-                self.joined = None;
+                self.is_in = false;
                 info!(why, "the hub's IRC client is not connected");
-                for (_, done) in self.under_way.drain() {
-                    tell(done, Posted::Later(why.clone()));
-                }
+                self.all_later(&why);
             }
             LinkEvent::JoinFailed { channel, why, .. } => {
                 warn!(%channel, why, "cannot join the alert channel");
-                for post in self.posts.drain(..) {
-                    tell(post.done, Posted::Later(format!("cannot join {channel}: {why}")));
-                }
+                self.all_later(&format!("cannot join {channel}: {why}"));
             }
-            LinkEvent::Confirmed { key, .. } => self.done(&key, Posted::Taken),
+            LinkEvent::Confirmed { key, .. } => self.confirmed(&key),
             LinkEvent::Failed { key, why, .. } => self.done(&key, Posted::Refused(why)),
             LinkEvent::Unconfirmed { key } | LinkEvent::NotSent { key } => {
                 self.done(&key, Posted::Later("the connection was lost".to_owned()));
@@ -360,9 +366,27 @@ impl Service {
         }
     }
 
+    fn is_ours(&self, channel: &ChannelName) -> bool {
+        self.channel.as_ref() == Some(channel)
+    }
+
+    /// The server has a line; the next one of the same alert is said first.
+    fn confirmed(&mut self, key: &str) {
+        let Some(mut post) = self.under_way.take_if(|post| post.line_key() == key) else { return };
+        post.lines.pop_front();
+        post.said += 1;
+        self.posts.push_front(post);
+    }
+
     fn done(&mut self, key: &str, posted: Posted) {
-        if let Some(done) = self.under_way.remove(key) {
-            tell(done, posted);
+        if let Some(post) = self.under_way.take_if(|post| post.line_key() == key) {
+            tell(post.done, posted);
+        }
+    }
+
+    fn all_later(&mut self, why: &str) {
+        for post in self.under_way.take().into_iter().chain(self.posts.drain(..)) {
+            tell(post.done, Posted::Later(why.to_owned()));
         }
     }
 
@@ -377,6 +401,7 @@ fn tell(done: oneshot::Sender<Posted>, posted: Posted) {
     let _ = done.send(posted);
 }
 
+/// Where the hub posts; also where agents post their own, for one whose daemon does not.
 fn wanted(plan: &Plan) -> Option<ChannelName> {
-    plan.channel.clone().filter(|_| !plan.as_agent)
+    plan.channel.clone()
 }

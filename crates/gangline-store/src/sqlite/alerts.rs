@@ -3,6 +3,7 @@
 use gangline_core::{
     AgentName,
     alert::{self, DeliveryState, Standing, Waits},
+    finding::Severity,
     hook::WebhookEvent,
     redact::Redacted,
     time::WallMicros,
@@ -19,7 +20,9 @@ use super::{
 };
 use crate::types::{AlertRow, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery, NewEvent};
 
-/// So many alerts are kept; older ones that nobody looks at any more are removed.
+/// The most deliveries of one target that are looked at together: more than one message holds.
+const DUE_OF_TARGET: i64 = 50;
+/// How many alerts are kept; older ones that nobody looks at any more are removed.
 const ALERTS_KEPT: i64 = 5_000;
 
 /// Whether what the alert `a` is about is still open.
@@ -27,13 +30,13 @@ macro_rules! open_sql {
     () => {
         "(EXISTS (SELECT 1 FROM questions q WHERE q.id = a.about AND q.state = 'open') OR \
          EXISTS (SELECT 1 FROM approvals p WHERE p.number = a.about AND p.state = 'open') OR \
-         EXISTS (SELECT 1 FROM findings f WHERE f.number = a.about AND f.state <> 'resolved'))"
+         EXISTS (SELECT 1 FROM findings f WHERE f.number = a.about AND f.state = 'open'))"
     };
 }
 macro_rules! alert_sql {
     ($rest:literal) => {
         concat!(
-            "SELECT a.id, a.agent, a.event, a.about, a.more, a.told, \
+            "SELECT a.id, a.agent, a.event, a.severity, a.about, a.more, a.told, \
              CASE WHEN a.told = 0 THEN a.text ELSE coalesce(a.newest, a.text) END AS text, \
               a.room_text, a.raised_at, a.until, ",
             open_sql!(),
@@ -45,7 +48,7 @@ macro_rules! alert_sql {
 macro_rules! delivery_sql {
     ($rest:literal) => {
         concat!(
-            "SELECT d.id, d.alert, d.agent, a.event, a.about, d.target, d.text, d.state, \
+            "SELECT d.id, d.alert, d.agent, a.event, a.severity, a.about, d.target, d.text, d.state, \
              d.attempts, d.next_at, d.claimed_by, d.trouble, d.made_at, d.ended_at, ",
             open_sql!(),
             " AS open FROM alert_deliveries d JOIN alerts a ON a.id = d.alert ",
@@ -64,13 +67,17 @@ pub(crate) fn raise(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
 /// As [`raise`], for a write that was let through already.
 pub(super) fn put(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
     record(w, new)?;
-    let about = new.about.map_or(String::new(), |number| number.to_string());
-    let grouped = format!("{}/{}/{about}", new.event, new.group);
+    let number = new.about.map_or(String::new(), |number| number.to_string());
+    let about = if new.group.is_empty() { number.as_str() } else { new.group };
+    let grouped = format!("{}/{about}", new.event);
+    // Whoever reads it reads one line: nothing in it begins another alert.
+    let one_line = |text: &Redacted| Redacted::from_store(alert::text::one_line(text.as_str()));
+    let (text, room_text) = (one_line(&new.text), new.room_text.as_ref().map(one_line));
     let sql = "UPDATE alerts SET more = more + 1, newest = ?3, \
                due_at = CASE WHEN told = 0 THEN due_at ELSE min(coalesce(due_at, until), until) END \
                WHERE id = (SELECT max(id) FROM alerts WHERE agent = ?1 AND grouped = ?2) \
-               AND (until > ?4 OR more > 0 OR told = 0 AND due_at IS NOT NULL) RETURNING id";
-    let with = params![new.agent.folded(), &grouped, new.text.as_str(), w.now.0];
+               AND raised_at <= ?4 AND (due_at IS NOT NULL OR told > 0 AND until > ?4) RETURNING id";
+    let with = params![new.agent.folded(), &grouped, text.as_str(), w.now.0];
     let joined = match new.event.is_joined() {
         true => sql::first(&w.connection, sql, with, sql::column)?,
         false => None,
@@ -80,17 +87,19 @@ pub(super) fn put(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
     }
     let until = alert::later(WallMicros(w.now.0), alert::GROUP_WINDOW);
     let sql = "INSERT INTO alerts (installation_id, agent, event, grouped, about, text, raised_at, \
-               until, due_at, room_text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?7, ?9) RETURNING id";
+               until, due_at, room_text, severity) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?7, ?9, ?10) RETURNING id";
     let with = params![
         &w.installation_id,
         new.agent.folded(),
         new.event.as_str(),
         &grouped,
         new.about,
-        new.text.as_str(),
+        text.as_str(),
         w.now.0,
         until.0,
-        new.room_text.as_ref().map(Redacted::as_str)
+        room_text.as_ref().map(Redacted::as_str),
+        new.severity.as_str()
     ];
     let id: i64 = sql::one(&w.connection, sql, with, sql::column)?;
     let old = params![id - ALERTS_KEPT];
@@ -105,7 +114,7 @@ pub(super) fn put(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
 fn record(w: &mut Writer, new: &NewAlert) -> Result<(), Fault> {
     let payload = serde_json::json!({
         "event": new.event,
-        "severity": new.event.severity(),
+        "severity": new.severity,
         "text": new.room_text.as_ref().unwrap_or(&new.text).as_str(),
     });
     let event = NewEvent {
@@ -144,7 +153,9 @@ pub(crate) fn tell(
         return Ok(false);
     }
     let sql = "INSERT INTO alert_deliveries (installation_id, alert, agent, target, text, state, \
-               next_at, made_at) VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)";
+               next_at, made_at) SELECT ?1, ?2, ?3, ?4, ?5, 'waiting', ?6, ?7 WHERE NOT (?8 AND EXISTS \
+               (SELECT 1 FROM alert_deliveries WHERE alert = ?2 AND target = ?4 \
+                AND state IN ('waiting', 'claimed')))";
     for new in deliveries {
         let with = params![
             &w.installation_id,
@@ -153,14 +164,15 @@ pub(crate) fn tell(
             &new.target,
             new.text.as_str(),
             new.at.0,
-            w.now.0
+            w.now.0,
+            new.repeats
         ];
         sql::run(&w.connection, sql, with)?;
     }
     Ok(true)
 }
 
-/// Takes a delivery to send it, if it still stands as it was read. Returns it as it is then.
+/// Takes a delivery to send it, if nobody has changed it since it was read. Returns it as it is then.
 pub(crate) fn claim(
     w: &mut Writer,
     seen: &DeliveryRow,
@@ -176,7 +188,7 @@ pub(crate) fn claim(
     }
 }
 
-/// Records what became of a delivery that stands as it was read. Returns whether it did.
+/// Records what became of a delivery, if nobody has changed it since it was read. Returns whether it did.
 pub(crate) fn end(w: &mut Writer, seen: &DeliveryRow, end: &DeliveryEnd) -> Result<bool, Fault> {
     let (state, next, trouble, ended) = match end {
         DeliveryEnd::Over(state, trouble) => (*state, None, trouble.as_ref(), Some(w.now.0)),
@@ -225,10 +237,13 @@ pub(crate) fn deliveries_due(
     agent: Option<&AgentName>,
     now: UnixMicros,
 ) -> Result<Vec<DeliveryRow>, Fault> {
+    // Of each target some: one for which many wait holds up no other.
     let sql = delivery_sql!(
-        "WHERE d.next_at <= ?2 AND (?1 IS NULL OR d.agent = ?1) ORDER BY d.id LIMIT ?3"
+        "WHERE d.id IN (SELECT id FROM (SELECT id, row_number() OVER \
+         (PARTITION BY target ORDER BY id) AS nth FROM alert_deliveries \
+          WHERE next_at <= ?2 AND (?1 IS NULL OR agent = ?1)) WHERE nth <= ?3) ORDER BY d.id"
     );
-    let with = params![agent.map(AgentName::folded), now.0, page(0)];
+    let with = params![agent.map(AgentName::folded), now.0, DUE_OF_TARGET];
     Ok(sql::all(c, sql, with, delivery)?)
 }
 
@@ -263,6 +278,14 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Stored<WebhookEvent>> {
     Ok(word.parse().map_or(Stored::Other(word), Stored::Known))
 }
 
+/// An alert of an older program has none, and is as grave as its event; one of a newer is a warning.
+fn severity(row: &Row<'_>) -> rusqlite::Result<Severity> {
+    let word: Option<String> = row.get("severity")?;
+    let usual =
+        || event(row).map(|it| it.known().map_or(Severity::Warning, WebhookEvent::severity));
+    word.and_then(|word| word.parse().ok()).map_or_else(usual, Ok)
+}
+
 fn alert_row(row: &Row<'_>) -> rusqlite::Result<AlertRow> {
     let about: Option<i64> = row.get("about")?;
     let waits = match about {
@@ -280,6 +303,7 @@ fn alert_row(row: &Row<'_>) -> rusqlite::Result<AlertRow> {
     Ok(AlertRow {
         id: row.get("id")?,
         agent: rows::parsed(row, "agent")?,
+        severity: severity(row)?,
         event: event(row)?,
         about,
         text: Redacted::from_store(row.get("text")?),
@@ -297,6 +321,7 @@ fn delivery(row: &Row<'_>) -> rusqlite::Result<DeliveryRow> {
         id: row.get("id")?,
         alert: row.get("alert")?,
         agent: rows::parsed(row, "agent")?,
+        severity: severity(row)?,
         event: event(row)?,
         about: about.map(|number| (number, !open)),
         target: row.get("target")?,

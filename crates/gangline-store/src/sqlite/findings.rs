@@ -92,8 +92,15 @@ fn alert(w: &mut Writer, number: FindingNumber, new: &NewFinding) -> Result<(), 
         // Masked as the cause is.
         AlertWords { text: Redacted::from_store(text), room_text: None }
     });
+    // An agent may have many of these at once.
+    let group = match new.kind {
+        FindingKind::DeadLetter | FindingKind::HeldMessages => new.kind.as_str(),
+        _ => "",
+    };
     let alert = NewAlert {
+        group,
         about: waits.then_some(number.0),
+        severity: new.severity,
         room_text: words.room_text,
         ..NewAlert::new(new.agent.clone(), event, words.text)
     };

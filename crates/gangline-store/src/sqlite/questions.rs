@@ -13,7 +13,7 @@ use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
 
 use super::{
-    Writer, agents, events,
+    Writer, agents, alerts, events,
     fault::Fault,
     messages, numbers, pauses, question_places,
     rows::{self, page},
@@ -64,7 +64,10 @@ pub(crate) fn ask(
     let number = QuestionNumber(numbers::next(w)?);
     insert(w, new, number)?;
     numbers::keep_in_step(w, number.0)?;
-    let AskedBy { deliver, announce } = bring(number);
+    let AskedBy { deliver, announce, alert } = bring(number);
+    if let Some(alert) = alert {
+        alerts::put(w, &alert)?;
+    }
     let mut notify = Vec::new();
     for message in deliver {
         let id = messages::put(w, &message, None)?.id;

@@ -3,6 +3,7 @@
 use gangline_core::{
     AgentName,
     alert::{DeliveryState, Standing},
+    finding::Severity,
     hook::WebhookEvent,
     redact::Redacted,
     word::Stored,
@@ -16,11 +17,14 @@ pub struct NewAlert {
     pub agent: AgentName,
     /// What has happened.
     pub event: WebhookEvent,
-    /// Which alerts of the same event are told as one when they come quickly after each other.
+    /// Which alerts of the same event are told as one when they come quickly after each other; empty:
+    /// those about the same number.
     pub group: &'static str,
     /// The number of the question, approval or finding that a person is asked for. While it is open,
-    /// the alert is told again; alerts about different numbers are never told as one.
+    /// and nobody has seen it, the alert is told again.
     pub about: Option<i64>,
+    /// How grave it is.
+    pub severity: Severity,
     /// What is told.
     pub text: Redacted,
     /// What is told in the channel on IRC, if that is something else (R1-35 beside R1-42).
@@ -31,7 +35,8 @@ impl NewAlert {
     /// Returns an alert that nobody needs to answer.
     #[must_use]
     pub fn new(agent: AgentName, event: WebhookEvent, text: Redacted) -> Self {
-        Self { agent, event, group: "", about: None, text, room_text: None }
+        let severity = event.severity();
+        Self { agent, event, group: "", about: None, severity, text, room_text: None }
     }
 
     /// Told as one with others of this group only.
@@ -58,6 +63,8 @@ pub struct AlertRow {
     pub event: Stored<WebhookEvent>,
     /// The number of what a person is asked for.
     pub about: Option<i64>,
+    /// How grave it is.
+    pub severity: Severity,
     /// The newest text of its group.
     pub text: Redacted,
     /// See [`NewAlert::room_text`].
@@ -75,6 +82,8 @@ pub struct NewDelivery {
     pub text: Redacted,
     /// When.
     pub at: UnixMicros,
+    /// It says nothing new: left out while an earlier one of the same alert waits for the target.
+    pub repeats: bool,
 }
 
 /// One delivery.
@@ -88,6 +97,8 @@ pub struct DeliveryRow {
     pub agent: AgentName,
     /// What has happened.
     pub event: Stored<WebhookEvent>,
+    /// How grave it is.
+    pub severity: Severity,
     /// The number of what a person is asked for, and whether that is closed.
     pub about: Option<(i64, bool)>,
     /// The target's name.

@@ -8,7 +8,7 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 
-use super::{NewMessage, Send};
+use super::{NewAlert, NewMessage, Send};
 
 /// A question to be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct AskedBy {
     pub deliver: Vec<NewMessage>,
     /// The lines for people, and the place that each is in.
     pub announce: Vec<QuestionPlaced>,
+    /// The alert for people.
+    pub alert: Option<NewAlert>,
 }
 
 /// An announcement of a question to people.

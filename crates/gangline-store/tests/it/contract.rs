@@ -83,7 +83,8 @@ mod sqlite {
             an_alert_waits_while_what_it_is_about_is_open,
             a_delivery_is_sent_by_one_process_and_tried_again,
             an_older_daemon_raises_no_alert,
-            a_finding_that_people_must_know_of_raises_an_alert_once;
+            a_finding_that_people_must_know_of_raises_an_alert_once,
+            seen_findings_and_many_of_a_kind_call_once;
         restarts:
             a_start_is_told_once_and_takes_back_what_earlier_ones_left;
         wakes:

@@ -60,16 +60,21 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 }
 
 async fn test(global: &Global, loaded: &Loaded) -> Result<u8, Failure> {
-    let plan = configuration::alerts::plan(loaded)?;
-    if plan.targets.is_empty() {
+    let plan = configuration::alerts::plan(loaded);
+    if plan.targets.is_empty() && plan.broken.is_empty() {
         return Err(Failure::user("no webhook is configured")
             .hint("`webhooks: {url: https://…}` in the configuration names one"));
     }
     let now = clock::system();
     let row = trial(&loaded.config.server.name, now.now())?;
     let tests = test_targets(&plan, &row, &now).await;
-    let failed = tests.iter().any(|test| test.trouble.is_some());
-    let tests: Vec<Test> = tests.into_iter().map(told).collect();
+    let broken = plan.broken.iter().map(|broken| TargetTest {
+        target: broken.target.clone(),
+        address: broken.address.clone(),
+        trouble: Some(broken.to_string()),
+    });
+    let tests: Vec<Test> = tests.into_iter().chain(broken).map(told).collect();
+    let failed = tests.iter().any(|test| !test.delivered);
     match global.json {
         true => output::json(&tests)?,
         false => output::print(&show::alerts::tests(&tests))?,
@@ -85,6 +90,7 @@ fn trial(server: &str, now: clock::UnixMicros) -> Result<DeliveryRow, Failure> {
         alert: 0,
         agent,
         event: WebhookEvent::AgentComplete.into(),
+        severity: WebhookEvent::AgentComplete.severity(),
         about: None,
         target: String::new(),
         text: Redacted::constant("[TEST] Gangline: this is a test of your webhook."),

@@ -201,7 +201,7 @@ fn settings(
         api_key,
         secrets,
         model_file: std::env::var_os(MODEL_FILE).filter(|path| !path.is_empty()).map(PathBuf::from),
-        alerts: Arc::new(crate::configuration::alerts::plan(loaded)?),
+        alerts: Arc::new(crate::configuration::alerts::plan(loaded)),
         clock: clock::system(),
         make_runtime: Arc::new(make),
         backend: found,

@@ -64,8 +64,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
             kept: std::iter::once(standin.clone()).chain(loaded.enabled().map(daemon)).collect(),
             accounts: loaded.enabled().map(|agent| agent.nick.clone()).collect(),
             access: access::access(&loaded.config),
-            alerts: crate::configuration::alerts::plan(&loaded)
-                .map_err(|failure| Refused(failure.text()))?,
+            alerts: crate::configuration::alerts::plan(&loaded),
         })
     };
     let told = |listening: &Listening, progress: &Progress| {

@@ -5,11 +5,28 @@ use std::path::Path;
 use gangline_alerts::Plan;
 
 use super::Loaded;
-use crate::failure::Failure;
 
-/// Returns where alerts go; fails if the file of a secret cannot be read.
-pub(crate) fn plan(loaded: &Loaded) -> Result<Plan, Failure> {
+/// Returns where alerts go. A target whose secret cannot be read is left out, and logged: agents work
+/// without it.
+pub(crate) fn plan(loaded: &Loaded) -> Plan {
+    let plan = read(loaded);
+    for broken in &plan.broken {
+        tracing::error!(why = broken.to_string(), "a webhook gets no alerts");
+    }
+    plan
+}
+
+/// Returns a text for each target that cannot be used.
+pub(super) fn troubles(loaded: &Loaded) -> impl Iterator<Item = String> {
+    let file = loaded.file.display();
+    read(loaded)
+        .broken
+        .into_iter()
+        .map(move |broken| format!("{file}: {broken}; it gets no alerts"))
+}
+
+fn read(loaded: &Loaded) -> Plan {
     let config = &loaded.config;
     let folder = loaded.file.parent().unwrap_or(Path::new("/"));
-    Plan::read(&config.webhooks, &config.alerts, folder).map_err(Failure::config)
+    Plan::read(&config.webhooks, &config.alerts, folder)
 }

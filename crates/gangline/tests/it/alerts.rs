@@ -10,8 +10,9 @@ rules:
   - reply: [text: "done"]
 "##;
 
-/// R1-09, R1-39, R1-40, R1-42, R1-56, C11: an alert goes to `#alerts`, posted by `gangline`, and to the webhook; where the hub was killed, the
-/// daemon posts to the webhook, and the next hub to the channel; none is lost and none is there twice.
+/// R1-09, R1-39, R1-40, R1-42, R1-56, C11: an alert goes to `#alerts`, posted by `gangline`, and to the
+/// webhook; where the hub was killed, the daemon posts to the webhook, and the next hub to the channel; none
+/// is lost and none is there twice.
 #[test]
 fn an_alert_reaches_channel_and_webhook_also_over_the_death_of_the_hub() {
     let server = HookServer::start(vec![HookReply::status(204)]);

@@ -272,7 +272,8 @@ async fn alerts(store: &Store) {
     // Findings have raised others.
     let due = store.alerts_due(None, late).await.unwrap();
     let seen = due.into_iter().find(|row| row.text == said).unwrap();
-    let delivery = NewDelivery { target: "url".to_owned(), text: said, at: UnixMicros(1) };
+    let delivery =
+        NewDelivery { target: "url".to_owned(), text: said, at: UnixMicros(1), repeats: false };
     assert!(store.tell_alert(seen, vec![delivery], None).await.unwrap());
     say("tell_alert");
     let seen = store.deliveries_due(None, late).await.unwrap().remove(0);

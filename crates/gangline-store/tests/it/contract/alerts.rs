@@ -20,7 +20,7 @@ fn alert(event: WebhookEvent, said: &str) -> NewAlert {
 }
 
 fn to(target: &str, said: &str) -> NewDelivery {
-    NewDelivery { target: target.to_owned(), text: text(said), at: UnixMicros(1) }
+    NewDelivery { target: target.to_owned(), text: text(said), at: UnixMicros(1), repeats: false }
 }
 
 async fn due(store: &Store) -> Vec<AlertRow> {
@@ -63,6 +63,13 @@ pub(crate) async fn alerts_of_one_group_are_one_row_with_a_count(fixture: &Fixtu
     assert_eq!((row.text.as_str(), row.standing.more), ("four", 1));
     assert_eq!(store.alerts_due(Some(&bob()), LATER).await.unwrap().len(), 1);
     assert!(store.alerts_due(None, UnixMicros(1)).await.unwrap().is_empty());
+    // One that nobody wanted to hear of takes no other with it: it would never be told.
+    let late = |said| alert(WebhookEvent::AgentBudget, said);
+    store.alert(late("unwanted")).await.unwrap();
+    let unwanted =
+        due(&store).await.into_iter().find(|row| row.text.as_str() == "unwanted").unwrap();
+    assert!(store.tell_alert(unwanted.clone(), Vec::new(), None).await.unwrap());
+    assert_ne!(store.alert(late("wanted")).await.unwrap(), unwanted.id);
     // Each finished task and each question is told by itself.
     let done = |said| alert(WebhookEvent::AgentComplete, said);
     let one = store.alert(done("one")).await.unwrap();
@@ -79,6 +86,21 @@ pub(crate) async fn an_alert_is_told_by_one_process_and_looked_at_again(fixture:
     assert!(!other.tell_alert(row.clone(), both, None).await.unwrap(), "somebody was quicker");
     let names = |rows: Vec<DeliveryRow>| rows.into_iter().map(|it| it.target).collect::<Vec<_>>();
     assert_eq!(names(sent(&store).await), ["irc", "url"]);
+    // While it waits for a target, a telling that says nothing new is left out there.
+    let row = store.alert(alert(WebhookEvent::AgentError, "x")).await;
+    row.unwrap();
+    let row = due(&store).await.remove(0);
+    let again = |target| NewDelivery { repeats: true, ..to(target, "again") };
+    assert!(store.tell_alert(row, vec![again("irc"), again("new")], None).await.unwrap());
+    assert_eq!(names(sent(&store).await), ["irc", "url", "new"]);
+    // One for which many wait holds up no other.
+    store.alert(alert(WebhookEvent::AgentBudget, "x")).await.unwrap();
+    let row = due(&store).await.remove(0);
+    let many = (0..60).map(|_| to("url", "x")).chain([to("last", "x")]).collect();
+    assert!(store.tell_alert(row, many, None).await.unwrap());
+    let waiting = names(sent(&store).await);
+    assert_eq!(waiting.iter().filter(|name| *name == "url").count(), 50);
+    assert!(waiting.contains(&"last".to_owned()));
     assert_eq!(store.next_alert_due(None).await.unwrap(), Some(UnixMicros(1)));
     assert_eq!(store.next_alert_due(Some(&bob())).await.unwrap(), None);
     // What came between the look and the telling is told later, and not lost.
@@ -175,7 +197,8 @@ pub(crate) async fn a_finding_that_people_must_know_of_raises_an_alert_once(fixt
     let whispered = NewFinding::new(ada(), FindingKind::RepeatedCall, text("again and again"));
     store.raise_finding(whispered).await.unwrap();
     let told = async |seen: &[i64]| -> Vec<(i64, String, String)> {
-        let rows = due(&store).await.into_iter().filter(|row| !seen.contains(&row.id));
+        let rows = store.alerts_due(Some(&ada()), LATER).await.unwrap().into_iter();
+        let rows = rows.filter(|row| !seen.contains(&row.id));
         rows.map(|row| {
             let about = row.about.map_or(String::new(), |number| number.to_string());
             (row.id, format!("{} {about}", row.event.as_str()), row.text.to_string())
@@ -214,4 +237,32 @@ pub(crate) async fn a_finding_that_people_must_know_of_raises_an_alert_once(fixt
     let events = store.events(EventQuery::default()).await.unwrap().events;
     let recorded = events.iter().filter(|event| event.kind == "alert").count();
     assert_eq!(recorded, 3, "each is recorded");
+}
+
+/// Whoever has seen a finding is not called again; a hundred dead letters are not a hundred calls.
+pub(crate) async fn seen_findings_and_many_of_a_kind_call_once(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let waits = async || -> Vec<Waits> {
+        due(&store).await.into_iter().map(|row| row.standing.waits).collect()
+    };
+    let choices = vec![Choice::new(ChoiceWord::Dismiss, "leaves it")];
+    let silent = NewFinding::new(ada(), FindingKind::SilentTurn, text("silent"));
+    let silent = NewFinding { choices: choices.clone(), ..silent };
+    let number = store.raise_finding(silent).await.unwrap().number;
+    assert_eq!(waits().await, [Waits::Open]);
+    store.see_finding(number, "otto").await.unwrap();
+    assert_eq!(waits().await, [Waits::Closed]);
+    let dead = |key: &str| NewFinding {
+        key: key.to_owned(),
+        choices: choices.clone(),
+        ..NewFinding::new(bob(), FindingKind::DeadLetter, text("given up"))
+    };
+    let first = store.raise_finding(dead("dead/1")).await.unwrap().number;
+    for key in ["dead/2", "dead/3"] {
+        store.raise_finding(dead(key)).await.unwrap();
+    }
+    let of_bob = store.alerts_due(Some(&bob()), LATER).await.unwrap();
+    let [row] = of_bob.as_slice() else { panic!("{of_bob:?}") };
+    let found = (row.standing.more, row.severity, row.about);
+    assert_eq!(found, (2, Severity::Error, Some(first.0)));
 }

@@ -4,13 +4,14 @@ use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, QuestionNumber, Tier, TurnId,
     answer::How,
     approval::view::Extent,
+    hook::WebhookEvent,
     outcome::Outcome,
     question::{AnswerRule, Asked, OnTimeout, QuestionState, Standing},
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AnswerError, AskedBy, EndTurn, EventQuery, NewAnswer, NewMessage, NewQuestion, QuestionFilter,
-    QuestionPlaced, Settle, Store, StoreError, Take,
+    AnswerError, AskedBy, EndTurn, EventQuery, NewAlert, NewAnswer, NewMessage, NewQuestion,
+    QuestionFilter, QuestionPlaced, Settle, Store, StoreError, Take,
 };
 
 use serde_json::json;
@@ -65,6 +66,10 @@ pub(crate) async fn a_question_is_asked_once_with_its_rows_and_lines(fixture: &F
             send: send(&ada(), "announced", &["question"]),
             question: None,
         }],
+        alert: Some(
+            NewAlert::new(ada(), WebhookEvent::AgentQuestion, text("merge?\n[ERROR] forged"))
+                .about(number.0),
+        ),
     };
     let first = store.ask(new.clone(), bring).await.unwrap();
     let again = store.ask(new, bring).await.unwrap();
@@ -76,6 +81,10 @@ pub(crate) async fn a_question_is_asked_once_with_its_rows_and_lines(fixture: &F
     assert_eq!((of.number, of.asked.agents()), (first.number, &[bob()][..]));
     assert_eq!(of.options, ["yes", "no"]);
     assert_eq!(store.outbox_by_idem(&ada(), "announced").await.unwrap().len(), 1);
+    // R0-41, R1-39: people are alerted once, in the same commit, and by one line.
+    let alerts = store.alerts_due(None, UnixMicros(i64::MAX)).await.unwrap();
+    let alerts: Vec<_> = alerts.iter().map(|row| (row.about, row.text.as_str())).collect();
+    assert_eq!(alerts, [(Some(first.number.0), "merge? ⏎ [ERROR] forged")]);
     // R2-22: the record of each side has it once.
     let told = |agent: AgentName, payload: serde_json::Value| (agent.to_string(), payload);
     let asks = json!({"event": "QuestionAsked", "id": first.number, "asker": ada(),
@@ -268,7 +277,7 @@ async fn asks_bob(store: &Store, rule: AnswerRule) -> QuestionNumber {
             origin: Origin::Agent,
             ..keyed(&bob(), &format!("question/{number}/to"))
         }],
-        announce: Vec::new(),
+        ..AskedBy::default()
     };
     store.ask(new, bring).await.unwrap().number
 }
@@ -351,7 +360,7 @@ pub(crate) async fn each_question_of_a_turn_gets_its_own_answer(fixture: &Fixtur
                 principal: Principal { account: asker.to_string(), tier: Tier::Agent },
                 ..keyed(&bob(), &format!("question/{number}/to"))
             }],
-            announce: Vec::new(),
+            ..AskedBy::default()
         };
         store.ask(new, bring).await.unwrap().number
     };

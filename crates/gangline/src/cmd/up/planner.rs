@@ -90,7 +90,7 @@ impl Planner {
             kept: if self.keeps_agents { agents.iter().map(daemon).collect() } else { Vec::new() },
             accounts: agents.iter().map(|agent| agent.nick.clone()).collect(),
             access: access::access(&loaded.config),
-            alerts: configuration::alerts::plan(loaded)?,
+            alerts: configuration::alerts::plan(loaded),
         })
     }
 }

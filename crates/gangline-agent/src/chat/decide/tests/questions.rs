@@ -69,6 +69,7 @@ async fn asks_and_waits(
             },
             question: None,
         }],
+        alert: None,
     };
     let asked = store.ask(new, bring).await.unwrap();
     room.heard().await;
