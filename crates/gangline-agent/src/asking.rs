@@ -6,8 +6,8 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gangline_core::{
-    AgentName, Epoch, MessageState, Origin, Principal, QuestionNumber, SendKey, Target, Tier,
-    alert,
+    AgentName, Epoch, MessageState, Origin, Principal, QuestionNumber, Redactor, SendKey, Target,
+    Tier, alert,
     approval::view::Extent,
     hook::WebhookEvent,
     name::{ChannelName, fold},
@@ -132,7 +132,7 @@ impl Asker {
         let ttl = asking.ttl_seconds.map(Duration::from_secs);
         // Agents that are asked answer by themselves; a call that waits is told in any case (R0-41).
         let people = !matches!(new.asked, Asked::Agents(_)) || asking.goes == Goes::ToCall;
-        let alert = people.then(|| self.alert(&asking.question));
+        let alert = people.then(|| self.alert(&asking.question, &new.reply_target));
         let bring = self.bringing(&new, context, (places, ttl, alert));
         let asked = self.speaker.store.ask(new, bring).await;
         let asked = asked.map_err(|error| format!("not asked: {error}"))?;
@@ -147,8 +147,11 @@ impl Asker {
     }
 
     /// Returns the alert that the agent waits for an answer (R1-39); it is told again while it waits.
-    fn alert(&self, question: &str) -> NewAlert {
+    /// The text of one that is asked in private is not in it: others read alerts too.
+    fn alert(&self, question: &str, reply_target: &str) -> NewAlert {
         let Speaker { agent, redactor, .. } = &self.speaker;
+        let is_private = matches!(reply_target.parse(), Ok(Target::Nick(_)));
+        let question = if is_private { "(asked in private)" } else { question };
         let text = redactor.redact(&alert::text::question(agent, question));
         NewAlert::new(agent.clone(), WebhookEvent::AgentQuestion, text)
     }
@@ -265,10 +268,16 @@ impl Asker {
             AskedBy {
                 deliver: new.asked.agents().iter().map(deliver).collect(),
                 announce: places.iter().enumerate().map(announce).collect(),
-                alert: alert.map(|alert| alert.about(number.0)),
+                alert: alert.map(|alert| reply_to(alert, number, &speaker.redactor)),
             }
         }
     }
+}
+
+/// Returns the alert of a question with its number, and in the channel how it is answered.
+fn reply_to(alert: NewAlert, number: QuestionNumber, redactor: &Redactor) -> NewAlert {
+    let text = format!("{} Reply `@{} answer {number} …`.", alert.text, alert.agent);
+    NewAlert { room_text: Some(redactor.redact(&text)), ..alert.about(number.0) }
 }
 
 /// Returns the message by which an agent is asked.

@@ -53,7 +53,9 @@ pub async fn chosen(
             let word = choice.word;
             Ok((row, word))
         }
-        None if word == ChoiceWord::Dismiss.as_str() => Ok((row, ChoiceWord::Dismiss)),
+        None if word == ChoiceWord::Dismiss.as_str() && row.may_be_dismissed() => {
+            Ok((row, ChoiceWord::Dismiss))
+        }
         None => Err(NotChosen::NoSuchWord { number, said: said.to_owned(), known: words(&row) }),
     }
 }
@@ -80,7 +82,7 @@ pub enum NotChosen {
 #[must_use]
 pub fn words(row: &FindingRow) -> String {
     let mut words: Vec<&str> = row.choices.iter().map(|it| it.word.as_str()).collect();
-    if !words.contains(&ChoiceWord::Dismiss.as_str()) {
+    if row.may_be_dismissed() && !words.contains(&ChoiceWord::Dismiss.as_str()) {
         words.push(ChoiceWord::Dismiss.as_str());
     }
     words.join(", ")

@@ -90,6 +90,8 @@ pub(crate) struct ChatDeps {
     pub(crate) trust_nicks: bool,
     /// The channels that the agent is configured to be in.
     pub(crate) home: HashSet<ChannelName>,
+    /// The alert channel, where it stays as well, and is ready without it.
+    pub(crate) alerts: Option<ChannelName>,
     /// Every agent of the installation, this one too: who a line addresses.
     pub(crate) everybody: Vec<AgentName>,
     /// Cancelled when nothing is taken in any more: history keeps it for the successor.

@@ -12,6 +12,8 @@ use gangline_os::{fsio, secret::Secret};
 pub const IRC: &str = "irc";
 /// The name of the target that is `webhooks.url`.
 pub const URL: &str = "url";
+/// The shortest word of an address that is masked in what a receiver answers.
+const PART_LEAST: usize = 8;
 /// The most that a file with a secret holds, in bytes.
 const SECRET_MAX: u64 = 4096;
 
@@ -120,7 +122,10 @@ impl Plan {
             });
         }
         let known = targets.iter().flat_map(|it| [Some(&it.url), it.secret.as_ref()]).flatten();
-        let redactor = Redactor::new(known.map(|it| it.expose().to_owned()));
+        let known = known.map(|it| it.expose().to_owned());
+        // A receiver may answer with a part of its address.
+        let parts = targets.iter().flat_map(|it| parts(it.url.expose()));
+        let redactor = Redactor::new(known.chain(parts));
         Self {
             channel: hooks.irc_channel.clone(),
             as_agent: alerts.as_agent,
@@ -139,6 +144,15 @@ impl Plan {
     pub fn target(&self, name: &str) -> Option<&Where> {
         self.targets.iter().find(|target| target.name == name)
     }
+}
+
+/// Returns the parts of an address that may be secret: its path and query, and the long words in them.
+fn parts(url: &str) -> Vec<String> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let Some(path) = rest.find('/').map(|at| &rest[at..]) else { return Vec::new() };
+    let words = path.split(['/', '?', '&', '=']).filter(|word| word.len() >= PART_LEAST);
+    let whole = (path.len() > PART_LEAST).then_some(path);
+    whole.into_iter().chain(words).map(str::to_owned).collect()
 }
 
 /// Returns what the host of an address expects.

@@ -119,6 +119,13 @@ impl Choice {
 }
 
 impl FindingKind {
+    /// Returns whether a finding may be put away without a decision. An escalation holds the agent until
+    /// somebody decides.
+    #[must_use]
+    pub fn may_be_dismissed(self) -> bool {
+        self != Self::Escalation
+    }
+
     /// Returns how grave a finding of this kind is unless its maker knows better.
     #[must_use]
     pub fn severity(self) -> Severity {

@@ -257,7 +257,5 @@ pub enum FindingError {
 }
 
 fn words(known: &[ChoiceWord]) -> String {
-    let dismiss = [ChoiceWord::Dismiss];
-    let all = known.iter().chain(dismiss.iter().filter(|it| !known.contains(it)));
-    all.map(|word| word.as_str()).collect::<Vec<_>>().join(", ")
+    known.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gangline_api::{approval::wanted, event};
 use gangline_core::{
-    ApprovalNumber, Redactor, TurnId,
+    ApprovalNumber, Redactor, Target, TurnId,
     agent::{ApprovalRequestId, Input},
     alert::text::approval,
     approval::{
@@ -24,6 +24,10 @@ use serde_json::Value;
 
 use super::AgentLoop;
 use crate::{alerts::alert, bus::Ruled, journal::Single, place, rules, texts};
+
+fn is_private(target: &str) -> bool {
+    target.parse::<Target>().is_ok_and(|target| matches!(target, Target::Nick(_)))
+}
 
 /// The most bytes that are stored of what the agent said before it asked.
 const SAID_MAX: usize = 2000;
@@ -144,7 +148,11 @@ impl AgentLoop {
             ask.number = Some(number);
             let tool = ask.ask.tool.clone();
             let summary = view::summary(&wanted(&tool, &ask.ask.input));
-            let what = format!("{tool}: {summary}");
+            // What is asked in private is not for the alert channel.
+            let what = match self.asker().is_some_and(|row| is_private(&row.target)) {
+                true => format!("{tool}, in a private conversation"),
+                false => format!("{tool}: {summary}"),
+            };
             self.record(Some(turn), event::ApprovalAsked { number, tool, summary });
             // One that a rule or an earlier word decides waits for nobody.
             if decided.is_none() {

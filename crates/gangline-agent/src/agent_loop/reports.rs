@@ -148,7 +148,11 @@ impl AgentLoop {
         let Some(row) = self.rows.get(&last.message).map(|waiting| &waiting.row) else { return };
         let task = row.body.head(TASK_MAX).into_string();
         let task = task.lines().next().unwrap_or_default().trim();
-        let task = mention::strip(task, &[&self.me.agent]);
+        let task = match row.question {
+            // Its text is the program's own heading and an answer.
+            Some(question) => format!("the answer to question {question}"),
+            None => mention::strip(task, &[&self.me.agent]),
+        };
         let text = complete(&self.me.agent, &task, &row.target);
         self.alert(WebhookEvent::AgentComplete, text);
     }

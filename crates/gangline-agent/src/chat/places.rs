@@ -133,7 +133,7 @@ impl Chat {
     /// The agent was told that it cannot join; the link stops trying, unless the configuration
     /// wants the agent there.
     fn own_join_failed(&mut self, channel: ChannelName) {
-        if !self.deps.home.contains(&channel) {
+        if !self.deps.home.contains(&channel) && self.deps.alerts.as_ref() != Some(&channel) {
             self.want_no_more(&channel);
             self.command(LinkCommand::Part { channel, why: String::new() });
         }

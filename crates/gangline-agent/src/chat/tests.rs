@@ -73,6 +73,7 @@ impl Rig {
             own,
             trust_nicks: true,
             home: HashSet::new(),
+            alerts: None,
             everybody: vec![ada()],
             closed: CancellationToken::new(),
             opened: CancellationToken::new(),

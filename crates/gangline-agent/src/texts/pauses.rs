@@ -5,6 +5,7 @@ use gangline_config::OnEscalation;
 use gangline_core::{
     AgentName, alert,
     finding::FindingKind,
+    mention,
     pause::{Held, PauseReason, pause_ends},
     shown::label,
     time::WallMicros,
@@ -105,7 +106,7 @@ pub(crate) fn stuck(escalation: &Escalation) -> String {
 
 /// The alert of an escalation at webhooks (R1-42).
 pub(crate) fn spiraling(agent: &AgentName, it: &Escalation) -> String {
-    let task = cut(it.task.as_str(), TASK_MAX);
+    let task = cut(&mention::strip(it.task.as_str(), &[agent]), TASK_MAX);
     let retried = match repeats(it) {
         Some(times) => format!("Retried the same approach {times} times"),
         None => cut(&it.cause, SAID_MAX),
@@ -125,7 +126,7 @@ fn repeats(it: &Escalation) -> Option<u32> {
 
 /// The notice of an escalation, in the form of R1-35, with cause, evidence and choices.
 pub(crate) fn escalation(agent: &AgentName, it: &Escalation, then: OnEscalation) -> String {
-    let task = cut(it.task.as_str(), TASK_MAX);
+    let task = cut(&mention::strip(it.task.as_str(), &[agent]), TASK_MAX);
     let retried = match repeats(it) {
         Some(times) => format!(" Retried same approach {times} times."),
         None => String::new(),

@@ -153,8 +153,7 @@ fn each_trouble_that_the_model_names_is_whispered_twice_and_then_escalated() {
         rig.sees(count, &["2"]);
         next(&mut ori, "third", verdict, &firmer);
         daemon.dial().sees("the escalation", |it| it["escalated"] == true);
-        let alerts = "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'alert' AND \
-                      payload LIKE '%spiraling%'";
+        let alerts = "SELECT room_text FROM alerts WHERE event = 'agent_spiraling'";
         let alert = eventually("the alert", || Some(rig.query(alerts)).filter(|it| it.len() == 1));
         assert_eq!(alert[0].contains("Retried same approach 3 times"), retried, "{alert:?}");
         assert!(alert[0].contains(&format!("Cause: {text}. ")), "{alert:?}");

@@ -24,7 +24,9 @@ pub struct RoomRule {
     pub key: Option<Secret>,
     /// Whether an invitation is needed.
     pub invite_only: bool,
-    /// Folded accounts of the agents that belong there: neither stops them.
+    /// Whether guests need an invitation, where others do not.
+    pub no_guests: bool,
+    /// Folded accounts of the agents that belong there: none of it stops them.
     pub agents: BTreeSet<String>,
 }
 

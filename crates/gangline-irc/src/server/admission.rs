@@ -54,9 +54,21 @@ fn is_variant(account: &str, nick: &str) -> bool {
     tail.bytes().all(|byte| byte == b'_') || (tail.starts_with("__peek") && is_our_client(nick))
 }
 
+/// Returns how a nick looks at a glance: without what is easily overlooked, and with one letter for those
+/// that look alike.
+fn seen(nick: &str) -> String {
+    let alike = |letter| match letter {
+        '1' | 'i' | '|' | '\\' => 'l',
+        '0' => 'o',
+        other => other,
+    };
+    nick.chars().map(alike).filter(char::is_ascii_alphanumeric).collect()
+}
+
 /// Returns whether a nick looks like one of ours and this client may not bear it.
 pub(super) fn looks_like_ours(server: &str, client: &Client, nick: &Nick) -> bool {
-    if ["gangline", "system"].contains(&nick.folded()) {
+    let own = client.account().is_some_and(|account| is_variant(account, nick.folded()));
+    if !own && ["gangline", "system"].map(seen).contains(&seen(nick.folded())) {
         return true;
     }
     let prefix = format!("{}-", name::fold(server));
@@ -108,7 +120,9 @@ impl State {
     fn clear_closed_rooms(&mut self, before: &Access, now: &Access) {
         let narrower = |(room, rule): &(&String, &RoomRule)| {
             let old = before.rooms.get(*room).cloned().unwrap_or_default();
-            (rule.invite_only && !old.invite_only) || (rule.key.is_some() && rule.key != old.key)
+            (rule.invite_only && !old.invite_only)
+                || (rule.no_guests && !old.no_guests)
+                || (rule.key.is_some() && rule.key != old.key)
         };
         let closed: Vec<String> =
             now.rooms.iter().filter(narrower).map(|(room, _)| room.clone()).collect();
@@ -176,6 +190,11 @@ impl State {
     /// Returns what a client says when it goes: nothing of one who may only read.
     pub(super) fn last_words<'a>(&self, id: ClientId, why: Option<&'a str>) -> Option<&'a str> {
         why.filter(|_| !self.only_reads(id))
+    }
+
+    /// Returns whether the configuration keeps guests out of a room that others may come into.
+    pub(super) fn keeps_guests_out(&self, room: &str) -> bool {
+        self.config.access.borrow().rooms.get(room).is_some_and(|rule| rule.no_guests)
     }
 
     /// Returns why the configuration does not let somebody with this key into a room.

@@ -20,6 +20,8 @@ use super::{
 };
 use crate::types::{AlertRow, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery, NewEvent};
 
+/// The most bytes of an alert's text that are told; the rest is where it came from.
+const TEXT_MOST: usize = 1_000;
 /// The most deliveries of one target that are looked at together: more than one message holds.
 const DUE_OF_TARGET: i64 = 50;
 /// How many alerts are kept; older ones that nobody looks at any more are removed.
@@ -71,13 +73,21 @@ pub(super) fn put(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
     let about = if new.group.is_empty() { number.as_str() } else { new.group };
     let grouped = format!("{}/{about}", new.event);
     // Whoever reads it reads one line: nothing in it begins another alert.
-    let one_line = |text: &Redacted| Redacted::from_store(alert::text::one_line(text.as_str()));
+    let one_line = |text: &Redacted| {
+        let text = alert::text::one_line(text.as_str());
+        match text.len() > TEXT_MOST {
+            false => Redacted::from_store(text),
+            true => {
+                Redacted::from_store(format!("{}…", Redacted::from_store(text).head(TEXT_MOST)))
+            }
+        }
+    };
     let (text, room_text) = (one_line(&new.text), new.room_text.as_ref().map(one_line));
-    let sql = "UPDATE alerts SET more = more + 1, newest = ?3, \
+    let sql = "UPDATE alerts SET more = more + 1, newest = ?3, about = coalesce(?5, about), \
                due_at = CASE WHEN told = 0 THEN due_at ELSE min(coalesce(due_at, until), until) END \
                WHERE id = (SELECT max(id) FROM alerts WHERE agent = ?1 AND grouped = ?2) \
                AND raised_at <= ?4 AND (due_at IS NOT NULL OR told > 0 AND until > ?4) RETURNING id";
-    let with = params![new.agent.folded(), &grouped, text.as_str(), w.now.0];
+    let with = params![new.agent.folded(), &grouped, text.as_str(), w.now.0, new.about];
     let joined = match new.event.is_joined() {
         true => sql::first(&w.connection, sql, with, sql::column)?,
         false => None,
@@ -115,7 +125,7 @@ fn record(w: &mut Writer, new: &NewAlert) -> Result<(), Fault> {
     let payload = serde_json::json!({
         "event": new.event,
         "severity": new.severity,
-        "text": new.room_text.as_ref().unwrap_or(&new.text).as_str(),
+        "text": new.text.as_str(),
     });
     let event = NewEvent {
         agent: new.agent.clone(),

@@ -92,9 +92,11 @@ fn alert(w: &mut Writer, number: FindingNumber, new: &NewFinding) -> Result<(), 
         // Masked as the cause is.
         AlertWords { text: Redacted::from_store(text), room_text: None }
     });
-    // An agent may have many of these at once.
+    // An agent may have many of these at once, or one after the other.
     let group = match new.kind {
-        FindingKind::DeadLetter | FindingKind::HeldMessages => new.kind.as_str(),
+        FindingKind::DeadLetter | FindingKind::HeldMessages | FindingKind::BreakerOpen => {
+            new.kind.as_str()
+        }
         _ => "",
     };
     let alert = NewAlert {
@@ -271,8 +273,11 @@ pub(crate) fn decide(
         Ok(row) => row,
         Err(error) => return Ok(Err(error)),
     };
-    if choice != ChoiceWord::Dismiss && row.choices.iter().all(|it| it.word != choice) {
-        let known = row.choices.into_iter().map(|it| it.word).collect();
+    let dismissed = choice == ChoiceWord::Dismiss && row.may_be_dismissed();
+    if !dismissed && row.choices.iter().all(|it| it.word != choice) {
+        let dismiss = row.may_be_dismissed().then_some(ChoiceWord::Dismiss);
+        let offered = row.choices.into_iter().map(|it| it.word);
+        let known = offered.filter(|word| Some(*word) != dismiss).chain(dismiss).collect();
         return Ok(Err(FindingError::NoSuchChoice { number, choice, known }));
     }
     close(w, number, (Some(choice), Some(by)))?;

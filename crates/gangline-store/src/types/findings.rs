@@ -120,6 +120,14 @@ pub struct FindingRow {
 }
 
 impl FindingRow {
+    /// Returns whether it may be put away without a decision.
+    #[must_use]
+    pub fn may_be_dismissed(&self) -> bool {
+        self.kind.known().is_none_or(FindingKind::may_be_dismissed)
+    }
+}
+
+impl FindingRow {
     /// Returns the finding as an item of the attention list.
     #[must_use]
     pub fn into_item(self, affects: Affects) -> Item {

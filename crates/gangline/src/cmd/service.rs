@@ -7,6 +7,7 @@ use gangline_config::AgentConfig;
 use gangline_hub::units::{self, Installation, Scope, Server};
 
 use crate::{
+    caller,
     cli::Global,
     configuration::{self, Loaded},
     failure::Failure,
@@ -55,6 +56,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 }
 
 fn install(global: &Global, args: ServiceInstall) -> Result<u8, Failure> {
+    caller::refuse("install services")?;
     let folder = folder(&args)?;
     if args.uninstall {
         return uninstall(&args, &folder);

@@ -32,6 +32,8 @@ pub(crate) fn access(config: &Config) -> Access {
     if let Some(channel) = alerts {
         let rule = rooms.entry(channel.folded().to_owned()).or_default();
         rule.agents.insert(SERVICE.to_owned());
+        // Alerts quote what others have asked.
+        rule.no_guests = true;
     }
     Access { guests: guests(config.server.guests), to_let_in: TO_LET_IN.to_owned(), rooms }
 }

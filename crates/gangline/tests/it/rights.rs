@@ -75,6 +75,9 @@ fn the_commands_of_the_owner_are_refused_to_every_agents_shell() {
             assert!(ran.stderr.contains("an agent cannot"), "{value} {verb:?}: {}", ran.stderr);
             assert_eq!(ran.code, 1, "{value} {verb:?}");
         }
+        // It would have services run with what the agent sets.
+        let ran = stage.world.run(&["--config", &stage.config, "service", "install"]);
+        assert!(ran.stderr.contains("an agent cannot install"), "{value}: {}", ran.stderr);
         assert_eq!(seen(&stage), before, "{value}");
         stage.world.set(name, "");
     }

@@ -63,6 +63,7 @@ fn deps(
         own,
         trust_nicks: settings.irc.trust_nicks,
         home: settings.agent.channels.iter().cloned().collect(),
+        alerts: settings.alerts.channel.clone(),
         everybody: settings.everybody.clone(),
         closed,
         opened,

@@ -75,6 +75,9 @@ fn refusal(
     if invited || client.tier() == Tier::Owner || state.belongs(client, name.folded()) {
         return None;
     }
+    if client.is_guest() && state.keeps_guests_out(name.folded()) {
+        return Some((n::ERR_INVITEONLYCHAN, "Guests are not let into this room"));
+    }
     if let Some(refusal) = state.kept_out(name.folded(), key) {
         return Some(refusal);
     }

@@ -349,6 +349,31 @@ async fn an_agent_may_have_no_nick_that_looks_like_another_agents() {
     room.shut().await;
 }
 
+/// Nobody may be taken for the program itself: what it says in the alert channel is believed.
+#[tokio::test]
+async fn nobody_has_a_nick_that_looks_like_the_programs() {
+    let room = Room::configured(guests(Guests::Talk), Origin::Own, |_| {}).await;
+    for (nick, may) in [
+        ("gangline", false),
+        ("Gangline_", false),
+        ("gangIine", false),
+        ("gang1ine", false),
+        ("gang-line", false),
+        ("gang|ine", false),
+        ("system-", false),
+        ("ganglines", true),
+        ("gang", true),
+    ] {
+        let mut peer = room.dial().await;
+        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
+        let answer = peer.line().await.unwrap();
+        assert_eq!(answer.command, if may { "001" } else { "433" }, "{nick}");
+        peer.send("QUIT").await;
+        peer.until_closed().await;
+    }
+    room.shut().await;
+}
+
 /// A second connection of the account would take its nick, but there is no room for it.
 #[tokio::test]
 async fn a_refused_registration_costs_nobody_a_session() {
@@ -433,10 +458,13 @@ async fn rooms_with_a_key_or_by_invitation_let_in_whom_the_configuration_says() 
     let agents = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let key = Some(Secret::new("s3same"));
     let rooms = BTreeMap::from([
-        ("#ops".to_owned(), RoomRule { key, invite_only: false, agents: agents(&["spark-ada"]) }),
+        (
+            "#ops".to_owned(),
+            RoomRule { key, agents: agents(&["spark-ada"]), ..RoomRule::default() },
+        ),
         (
             "#own".to_owned(),
-            RoomRule { key: None, invite_only: true, agents: agents(&["spark-ada"]) },
+            RoomRule { invite_only: true, agents: agents(&["spark-ada"]), ..RoomRule::default() },
         ),
     ]);
     let room = behind(Access { rooms, ..guests(Guests::No) }).await;

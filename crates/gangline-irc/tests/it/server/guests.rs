@@ -106,6 +106,22 @@ async fn nobody_makes_a_guest_an_operator() {
     room.shut().await;
 }
 
+/// A room that is for members only: a guest comes in by a member's invitation alone.
+#[tokio::test]
+async fn guests_may_be_kept_out_of_a_room_that_is_open_to_members() {
+    let rule = RoomRule { no_guests: true, ..RoomRule::default() };
+    let room = talking([("#alerts".to_owned(), rule)].into()).await;
+    let mut eve = guest(&room, "eve").await;
+    assert_eq!(answers(&mut eve, "JOIN #alerts").await, ["473"]);
+    let mut ann = room.plain("ann").await;
+    ann.join("#alerts").await;
+    assert_eq!(answers(&mut eve, "JOIN #alerts").await, ["473"]);
+    ann.send("INVITE eve #alerts").await;
+    eve.until("INVITE").await;
+    eve.join("#alerts").await;
+    room.shut().await;
+}
+
 /// An invitation by a guest is a message; it opens no room, now or later.
 #[tokio::test]
 async fn an_invitation_by_a_guest_opens_nothing() {

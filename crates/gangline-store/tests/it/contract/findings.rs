@@ -75,7 +75,8 @@ pub(crate) async fn a_finding_is_raised_once_seen_and_resolved(fixture: &Fixture
     assert_eq!(next, one.0 + 1, "one sequence");
 }
 
-/// Only what is offered can be chosen, by the first who answers; dismissing is always possible.
+/// Only what is offered can be chosen, by the first who answers; dismissing is always possible, but for an
+/// escalation, which would leave the agent held with nothing in the list.
 pub(crate) async fn a_choice_resolves_a_finding_once(fixture: &Fixture) {
     let store = fixture.open().await;
     let one = store.raise_finding(silent(&ada(), "quiet")).await.unwrap().number;
@@ -90,6 +91,14 @@ pub(crate) async fn a_choice_resolves_a_finding_once(fixture: &Fixture) {
     assert!(matches!(late, FindingError::Resolved { .. }), "{late}");
     let two = store.raise_finding(silent(&ada(), "quiet")).await.unwrap().number;
     store.decide_finding(two, ChoiceWord::Dismiss, "otto").await.unwrap();
+    let held = NewFinding {
+        choices: vec![Choice::new(ChoiceWord::Resume, "it continues")],
+        ..NewFinding::new(bob(), FindingKind::Escalation, text("stuck"))
+    };
+    let held = store.raise_finding(held).await.unwrap().number;
+    let refused = store.decide_finding(held, ChoiceWord::Dismiss, "otto").await.unwrap_err();
+    let said = format!("`dismiss` is no choice for finding {held}; choose resume");
+    assert_eq!(refused.to_string(), said);
     let unknown = store.decide_finding(asked_never(), ChoiceWord::Abort, "otto").await.unwrap_err();
     assert_eq!(unknown.to_string(), "there is no finding 99");
     assert_eq!(told(&store).await[1], format!("{one} resolved quiet abort otto"));

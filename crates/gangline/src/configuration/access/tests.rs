@@ -21,9 +21,16 @@ agents:
         key: key.map(Secret::new),
         invite_only,
         agents: agents.iter().map(|name| (*name).to_owned()).collect(),
+        no_guests: false,
     };
     let expected = [
-        ("#alerts", rule(None, false, &["gangline", "spark-ada", "spark-bob"])),
+        (
+            "#alerts",
+            RoomRule {
+                no_guests: true,
+                ..rule(None, false, &["gangline", "spark-ada", "spark-bob"])
+            },
+        ),
         ("#general", rule(None, false, &["spark-ada", "spark-bob"])),
         ("#ops", rule(Some("s3same"), false, &["spark-ada"])),
         ("#own", rule(None, true, &[])),
