@@ -154,6 +154,7 @@ impl Known {
             version: note.version,
             model: note.model,
             effort: note.effort,
+            whispers: note.whispers,
             runtime: note.runtime,
             configured_runtime: note.configured_runtime,
             permissions: note.permissions,

@@ -6,6 +6,11 @@
 mod cut;
 mod paused;
 mod situation;
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -257,6 +262,8 @@ pub struct StatusNote {
     pub model: Option<String>,
     /// See [`AgentStatus::effort`].
     pub effort: Option<String>,
+    /// See [`AgentStatus::whispers`].
+    pub whispers: usize,
     /// See [`AgentStatus::runtime`].
     pub runtime: Option<String>,
     /// See [`AgentStatus::configured_runtime`].
@@ -438,6 +445,9 @@ pub struct AgentStatus {
     /// The effort of the model, while it is raised for a task (R1-11): `high`; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
+    /// How many whispers wait that it reads with its next prompt at the latest; absent for none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub whispers: usize,
     /// The backend that its daemon has, or had last; absent before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,

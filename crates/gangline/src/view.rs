@@ -96,6 +96,7 @@ fn holding(note: StatusNote, facts: &Facts, phase: &Stored<AgentPhase>) -> Statu
             compacting: false,
             rate_limited: false,
             effort: None,
+            whispers: 0,
             ..note
         },
     }

@@ -89,6 +89,7 @@ struct Trouble {
     irc: Option<String>,
     model: Option<String>,
     effort: Option<EffortLevel>,
+    whispers: usize,
     unasked: Option<String>,
     supervisor: Option<SupervisorStatus>,
 }
@@ -129,6 +130,7 @@ impl AgentLoop {
             irc: self.shown.irc.clone(),
             model: self.shown.model(),
             effort: self.shown.effort,
+            whispers: self.whispers.waiting(),
             unasked: self.shown.unasked.clone(),
             supervisor: self.shown.supervisor.clone(),
         };
@@ -241,6 +243,7 @@ impl AgentLoop {
             version: Some(VERSION.to_owned()),
             model: self.shown.model(),
             effort: self.shown.effort.map(|level| level.as_str().to_owned()),
+            whispers: self.whispers.waiting(),
             runtime: self.shown.runtime.clone(),
             configured_runtime: self.shown.configured_runtime.clone(),
             permissions: self.shown.permissions.map(|mode| mode.as_str().to_owned()),

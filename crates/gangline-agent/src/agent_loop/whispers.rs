@@ -54,6 +54,11 @@ impl Whispers {
         self.publish();
     }
 
+    /// Returns how many wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.pool.waiting()
+    }
+
     fn publish(&self) {
         let waiting = self.pool.waiting();
         self.count.send_if_modified(|count| std::mem::replace(count, waiting) != waiting);
@@ -77,6 +82,7 @@ impl AgentLoop {
         self.whispers.pool.learn(undelivered.into_iter().map(Whisper::from).collect());
         self.whispers.publish();
         self.steer_whispers();
+        self.show();
     }
 
     /// Returns a prompt with the whispers that wait in front of it. A program that takes commands

@@ -60,6 +60,7 @@ fn story(ada: Real, judge: Real, model: &str) {
     ask("first");
     rig.sees(VERDICTS, &[CORRECTED]);
     rig.sees("SELECT text FROM whispers", &["DRIFTING: read the task again."]);
+    daemon.dial().sees("the whisper", |it| it["whispers"] == 1);
     ask("second");
     let told = "[SUPERVISOR/CORRECTION] DRIFTING: read the task again. (about your earlier task)";
     assert!(rig.request_with(told).contains("the second task"), "in front of the next prompt");

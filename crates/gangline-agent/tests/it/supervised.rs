@@ -67,6 +67,7 @@ fn a_model_is_asked_after_some_turns_and_its_verdict_is_read_strictly() {
     let second = watched(&rig).pop().unwrap();
     assert_eq!(second["messages"].as_array().unwrap().len(), 1, "nothing of the one before");
     rig.sees(WHISPERS, &["CORRECTION supervisor Read the task again."]);
+    daemon.dial().sees("the whisper", |it| it["whispers"] == 1);
     ask(&mut ori, "five");
     let five = rig.requests().pop().unwrap().to_string();
     assert!(five.contains("[SUPERVISOR/CORRECTION] Read the task again."), "{five}");
@@ -147,10 +148,14 @@ fn each_trouble_that_the_model_names_is_whispered_twice_and_then_escalated() {
             assert!(rig.request_with(&seen).contains(word), "{seen}");
         };
         let count = "SELECT count(*) FROM whispers";
+        // The loop has it, so the next prompt does.
+        let waits = || daemon.dial().sees("the whisper", |it| it["whispers"] == 1);
         ask(&mut ori, "first");
         rig.sees(count, &["1"]);
+        waits();
         next(&mut ori, "second", verdict, text);
         rig.sees(count, &["2"]);
+        waits();
         next(&mut ori, "third", verdict, &firmer);
         daemon.dial().sees("the escalation", |it| it["escalated"] == true);
         let alerts = "SELECT room_text FROM alerts WHERE event = 'agent_spiraling'";
@@ -161,6 +166,7 @@ fn each_trouble_that_the_model_names_is_whispered_twice_and_then_escalated() {
         owner.say(ROOM, "@lab-ada resume");
         rig.sees("SELECT kind || ' ' || state FROM findings", &["escalation resolved"]);
         daemon.dial().sees("it to watch again", |it| it["supervisor"]["paused"] == false);
+        waits();
         next(&mut ori, "fourth", "ESCALATION", &last);
         rig.sees("SELECT text FROM whispers WHERE id = 4", &[text]);
         assert_eq!(daemon.stop().code, 0);

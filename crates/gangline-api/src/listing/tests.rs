@@ -34,6 +34,7 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         version: Some("0.1.0".to_owned()),
         model: None,
         effort: None,
+        whispers: 0,
         runtime: None,
         configured_runtime: None,
         permissions: None,

@@ -277,6 +277,7 @@ fn status_has_its_golden_form() {
         version: None,
         model: None,
         effort: None,
+        whispers: 0,
         runtime: None,
         configured_runtime: None,
         permissions: None,
@@ -312,6 +313,7 @@ fn status_has_its_golden_form() {
         version: Some("0.1.0".into()),
         model: Some("haiku".into()),
         effort: None,
+        whispers: 0,
         runtime: Some("native".into()),
         configured_runtime: Some("claude".into()),
         spent: vec![Counted::of(

@@ -114,6 +114,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         version: None,
         model: None,
         effort: None,
+        whispers: 0,
         runtime: None,
         configured_runtime: None,
         permissions: None,
