@@ -6,6 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use gangline_core::{
+    Target,
     alert::text::timeout,
     hook::WebhookEvent,
     pause::PauseReason,
@@ -124,7 +125,13 @@ impl Alarms {
         if let Some(follows) = follows {
             let _ = self.agent_loop.send(follows).await;
         }
-        let (number, question) = (row.number, text::one_line(row.body.as_str()));
+        // What is asked in private is not for the alert channel.
+        let is_private = matches!(row.reply_target.parse(), Ok(Target::Nick(_)));
+        let question = match is_private {
+            true => "(asked in private)".to_owned(),
+            false => text::one_line(row.body.as_str()),
+        };
+        let number = row.number;
         self.alert(timeout(&self.me.agent, number, &question)).await;
         self.committed.send_modify(|count| *count += 1);
         self.rescan.notify_one();

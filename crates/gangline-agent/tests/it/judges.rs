@@ -26,8 +26,8 @@ const CORRECTED: &str = "CORRECTION DRIFTING: read the task again.";
 const ESCALATED: &str = "ESCALATION DRIFTING: it works on something else.";
 const VERDICTS: &str = "SELECT json_extract(payload, '$.verdict') || ' ' || json_extract(payload, \
                         '$.message') FROM events WHERE kind = 'verdict' ORDER BY seq";
-const ALERTS: &str = "SELECT count(*) FROM events WHERE kind = 'alert' AND payload LIKE '%Cause: \
-                      DRIFTING: it works on something else. Evidence%'";
+const ALERTS: &str = "SELECT count(*) FROM alerts WHERE room_text LIKE '%Cause: DRIFTING: it works on \
+                      something else. Evidence%'";
 const SPENT: &str =
     "SELECT count(*) > 2 AND sum(output) > 0 FROM usage WHERE spender = 'supervisor'";
 

@@ -21,6 +21,7 @@ mod manager;
 mod misbehaving;
 mod model;
 mod pauses;
+mod privacy;
 mod reminders;
 mod restarts;
 mod rig;

@@ -1,0 +1,48 @@
+//! Alerts are read by others than those who spoke: what was said in private is in none.
+
+use gangline_testkit::eventually;
+
+use crate::rig::{ADA, ROOM, Rig};
+
+const SCRIPT: &str = r#"
+rules:
+  - when: {tool: ask}
+    reply: [text: "asked"]
+  - when: {tool: Bash}
+    reply: [text: "not run"]
+  - when: {user: 'ask plum'}
+    reply: [tool_use: {name: ask, input: {question: "is plum enough?"}}]
+  - when: {user: 'run plum'}
+    reply: [tool_use: {name: Bash, input: {command: "touch plum"}}]
+  - reply: [text: "fine"]
+"#;
+const ALERTS: &str = "SELECT event || ' ' || text || ifnull(room_text, '') FROM alerts ORDER BY id";
+
+/// R1-39, R1-42: a task, a question and a command from a private conversation are told without their
+/// words; the same from a room with them.
+#[test]
+fn what_is_said_in_private_is_in_no_alert() {
+    let rig = Rig::native(SCRIPT, "permissions: ask");
+    let daemon = rig.start();
+    let mut owner = rig.owner("otto");
+    owner.say(ROOM, "@lab-ada say pear");
+    owner.hears(ADA, ROOM, "fine");
+    let in_room =
+        "agent_complete [COMPLETE] lab-ada finished task \"say pear\". Results in #general.";
+    rig.sees(ALERTS, &[in_room]);
+    for line in ["say plum", "ask plum", "run plum"] {
+        owner.say(ADA, line);
+    }
+    let private = [
+        "agent_complete [COMPLETE] lab-ada finished a task of otto, who was answered in private.",
+        "agent_question [QUESTION] lab-ada needs input: \"(asked in private)\"",
+        "agent_approval [APPROVAL] lab-ada asks to run Bash, in a private conversation.",
+    ];
+    let told = eventually("the three alerts", || {
+        let told = rig.query(ALERTS);
+        let has = |part: &&str| told.iter().any(|line| line.starts_with(*part));
+        private.iter().all(has).then_some(told)
+    });
+    assert!(told.iter().all(|line| !line.contains("plum")), "{told:?}");
+    assert_eq!(daemon.stop().code, 0);
+}
