@@ -6,7 +6,6 @@
 use std::{sync::Arc, time::Duration};
 
 use gangline_core::{
-    Target,
     alert::text::timeout,
     hook::WebhookEvent,
     pause::PauseReason,
@@ -24,6 +23,7 @@ use crate::{
     alerts::{Raised, alert},
     bus::Incoming,
     identity::Identity,
+    place,
     tools::fired_text,
 };
 
@@ -126,9 +126,8 @@ impl Alarms {
             let _ = self.agent_loop.send(follows).await;
         }
         // What is asked in private is not for the alert channel.
-        let is_private = matches!(row.reply_target.parse(), Ok(Target::Nick(_)));
-        let question = match is_private {
-            true => "(asked in private)".to_owned(),
+        let question = match place::is_private(&row.reply_target) {
+            true => place::IN_PRIVATE.to_owned(),
             false => text::one_line(row.body.as_str()),
         };
         let number = row.number;

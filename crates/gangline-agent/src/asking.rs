@@ -130,7 +130,7 @@ impl Asker {
             waits: (asking.goes == Goes::ToCall).then_some(self.epoch),
         };
         let ttl = asking.ttl_seconds.map(Duration::from_secs);
-        // Agents that are asked answer by themselves; a call that waits is told in any case (R0-41).
+        // A question to agents needs nobody else, but a call that waits alerts people too (R0-41).
         let people = !matches!(new.asked, Asked::Agents(_)) || asking.goes == Goes::ToCall;
         let alert = people.then(|| self.alert(&asking.question, &new.reply_target));
         let bring = self.bringing(&new, context, (places, ttl, alert));
@@ -146,12 +146,12 @@ impl Asker {
         Ok(asked.number)
     }
 
-    /// Returns the alert that the agent waits for an answer (R1-39); it is told again while it waits.
-    /// The text of one that is asked in private is not in it: others read alerts too.
+    /// Returns the alert of a question (R1-39), which repeats while the question is open. It leaves out the
+    /// words of a private conversation: others read alerts too.
     fn alert(&self, question: &str, reply_target: &str) -> NewAlert {
         let Speaker { agent, redactor, .. } = &self.speaker;
-        let is_private = matches!(reply_target.parse(), Ok(Target::Nick(_)));
-        let question = if is_private { "(asked in private)" } else { question };
+        let is_private = place::is_private(reply_target);
+        let question = if is_private { place::IN_PRIVATE } else { question };
         let text = redactor.redact(&alert::text::question(agent, question));
         NewAlert::new(agent.clone(), WebhookEvent::AgentQuestion, text)
     }

@@ -76,8 +76,8 @@ pub(crate) enum Incoming {
     Ready,
     /// This turn is to end, if it is still open: somebody ended its cause, or its author wants it.
     EndTurn { turn: TurnId },
-    /// The agent reads these messages by tool: those that wait join the open turn. `rows` are those that
-    /// the reader has from the store: a row may be there before the loop is told of it.
+    /// The agent reads these messages by tool: those that wait join the open turn. `rows` are what the
+    /// reader found in the store, where a row may be before the loop hears of it.
     Read { messages: Vec<MessageId>, rows: Vec<MessageRow>, heard: Heard },
     /// The agent looked at its inbox or at a channel, and nothing new was there for its turn.
     Looked,

@@ -7,6 +7,14 @@ use gangline_store::MessageRow;
 /// The beginning of the outbox keys of approvals' announcements.
 pub(crate) const ANNOUNCES: &str = "ap-";
 
+/// Stands in an alert for what was said in private: others read alerts too.
+pub(crate) const IN_PRIVATE: &str = "(asked in private)";
+
+/// Returns whether what goes there is read by one person only.
+pub(crate) fn is_private(target: &str) -> bool {
+    matches!(target.parse(), Ok(Target::Nick(_)))
+}
+
 /// Returns the place of a line to this target by this person.
 pub(crate) fn key(target: &Target, who: &Principal) -> String {
     match target {

@@ -227,8 +227,8 @@ impl Spending {
         }
     }
 
-    /// Tells what has changed of a budget, once for each change. Returns whether the agent is held for it
-    /// now: that comes first, so that whoever reads of it finds it so.
+    /// Reports each change of a budget once. Returns whether it holds the agent now. The hold comes first:
+    /// whoever reads the report finds the agent held.
     async fn tell(
         &mut self,
         (scope, budget): (&BudgetScope, &Budget),

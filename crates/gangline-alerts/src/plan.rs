@@ -59,8 +59,11 @@ pub struct Plan {
     pub quiet: Option<QuietHours>,
     /// Hosts that may be posted to although they are not public, in lower case.
     pub allow_hosts: Vec<String>,
-    /// Masks addresses and secrets in what receivers answer.
+    /// Masks addresses and secrets in what is sent.
     pub redactor: Redactor,
+    /// Masks them in what receivers answer, and also parts of addresses: too much for what is sent, where
+    /// a part may be any word.
+    pub answers: Redactor,
     /// Configured addresses that cannot be posted to, since their secret cannot be read.
     pub broken: Vec<Broken>,
 }
@@ -122,10 +125,10 @@ impl Plan {
             });
         }
         let known = targets.iter().flat_map(|it| [Some(&it.url), it.secret.as_ref()]).flatten();
-        let known = known.map(|it| it.expose().to_owned());
-        // A receiver may answer with a part of its address.
+        let known: Vec<String> = known.map(|it| it.expose().to_owned()).collect();
         let parts = targets.iter().flat_map(|it| parts(it.url.expose()));
-        let redactor = Redactor::new(known.chain(parts));
+        let answers = Redactor::new(known.iter().cloned().chain(parts));
+        let redactor = Redactor::new(known);
         Self {
             channel: hooks.irc_channel.clone(),
             as_agent: alerts.as_agent,
@@ -135,6 +138,7 @@ impl Plan {
             quiet: hooks.quiet_hours.as_deref().and_then(|text| text.parse().ok()),
             allow_hosts: hooks.allow_hosts.iter().map(|it| it.to_ascii_lowercase()).collect(),
             redactor,
+            answers,
             broken,
         }
     }
@@ -179,5 +183,27 @@ fn secret(path: &Path) -> std::io::Result<Secret> {
     match text.trim() {
         "" => Err(std::io::Error::other("the file is empty")),
         text => Ok(Secret::new(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! What is masked.
+
+    use super::*;
+
+    /// A word of an address is masked where the receiver says it, and not in an agent's own words.
+    #[test]
+    fn parts_of_an_address_are_masked_in_answers_alone() {
+        let text = "server: {name: oak}\nagents: []\nwebhooks: {url: 'https://x.org/api/webhooks/12/s3cret-token'}\n";
+        let config = gangline_config::parse(text, "agents.yaml").unwrap();
+        let plan = Plan::read(&config.webhooks, &config.alerts, Path::new("/"));
+        let said = "404 at /api/webhooks/12/s3cret-token: no s3cret-token";
+        let masked = plan.answers.redact(said);
+        assert!(!masked.as_str().contains("s3cret-token"), "{masked}");
+        let task = "[COMPLETE] oak-ada finished task \"fix the webhooks\".";
+        assert_eq!(plan.redactor.redact(task).as_str(), task);
+        let whole = plan.redactor.redact("see https://x.org/api/webhooks/12/s3cret-token");
+        assert!(!whole.as_str().contains("s3cret-token"), "{whole}");
     }
 }

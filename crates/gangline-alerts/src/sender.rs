@@ -117,6 +117,24 @@ struct Targets {
     held: BTreeMap<String, UnixMicros>,
 }
 
+impl Targets {
+    /// Returns whether something can be sent to a target.
+    fn is_free(&self, target: &str, now: UnixMicros) -> bool {
+        let held = self.held.get(target).is_some_and(|until| *until > now);
+        !held && !self.busy.contains(target)
+    }
+
+    /// A request is over. `held` is until when the target wants nothing more; without it the store
+    /// failed, and is left alone for a while as well: it would fail again at once.
+    fn done(&mut self, target: String, held: Option<Option<UnixMicros>>, now: UnixMicros) {
+        self.busy.remove(&target);
+        self.held.retain(|_, until| *until > now);
+        if let Some(until) = held.unwrap_or(Some(now.plus(LOOK_EVERY))) {
+            self.held.insert(target, until);
+        }
+    }
+}
+
 impl Sender {
     /// Sends until `stop`. Requests under way then have a few seconds; the rest is left to the next
     /// sender.
@@ -142,14 +160,10 @@ impl Sender {
                 () = self.raised.notified() => {}
                 () = self.clock.sleep_until(at) => {}
                 Some((target, done)) = lanes.next() => {
-                    targets.busy.remove(&target);
-                    match done {
-                        Ok(Some(until)) => drop(targets.held.insert(target, until)),
-                        Ok(None) => {}
-                        Err(error) => {
-                            warn!(%error, target, "cannot record what became of an alert");
-                        }
+                    if let Err(error) = &done {
+                        warn!(%error, target, "cannot record what became of an alert");
                     }
+                    targets.done(target, done.ok(), self.clock.now());
                 }
             }
         }
@@ -183,10 +197,9 @@ impl Sender {
             }
         }
         let mut due = self.store.deliveries_due(of, now).await?;
-        targets.held.retain(|_, until| *until > now);
-        let is_free =
-            |target: &str| !targets.busy.contains(target) && !targets.held.contains_key(target);
-        due.retain(|row| self.is_ours(&plan, hub_runs, row, now) && is_free(&row.target));
+        due.retain(|row| {
+            self.is_ours(&plan, hub_runs, row, now) && targets.is_free(&row.target, now)
+        });
         while let Some(first) = due.first() {
             let target = first.target.clone();
             let (rows, others) = due.into_iter().partition(|row| row.target == target);
@@ -383,7 +396,7 @@ async fn in_room(room: Option<&dyn Room>, row: &DeliveryRow, now: UnixMicros) ->
 
 /// Returns what becomes of a delivery whose attempt failed.
 fn after(plan: &Plan, row: &DeliveryRow, error: &PostError, now: UnixMicros) -> DeliveryEnd {
-    let trouble = plan.redactor.redact(&error.why);
+    let trouble = plan.answers.redact(&error.why);
     match alert::after_failure(row.attempts, plan.retries, error.failure) {
         AfterFailure::Again(wait) => DeliveryEnd::Again { at: now.plus(wait), trouble },
         AfterFailure::GiveUp => DeliveryEnd::Over(DeliveryState::Failed, Some(trouble)),
@@ -425,7 +438,7 @@ pub async fn test_targets(plan: &Plan, row: &DeliveryRow, clock: &SharedClock) -
     let mut tests = Vec::new();
     for to in &plan.targets {
         let trouble = attempt(plan, to, std::slice::from_ref(row), clock).await.err();
-        let trouble = trouble.map(|error| plan.redactor.redact(&error.why).into_string());
+        let trouble = trouble.map(|error| plan.answers.redact(&error.why).into_string());
         tests.push(TargetTest { target: to.name.clone(), address: to.shown(), trouble });
     }
     tests
@@ -453,5 +466,28 @@ fn log(row: &DeliveryRow, end: &DeliveryEnd) {
         DeliveryEnd::Again { trouble, .. } => {
             info!(target, alert, attempts, why = trouble.as_str(), "an alert is sent again later");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! When a target may be sent something again.
+
+    use super::*;
+
+    #[test]
+    fn a_target_is_left_alone_while_it_is_busy_or_asks_for_patience_or_the_store_fails() {
+        let now = UnixMicros(1_000_000);
+        let after = |held: Option<Option<UnixMicros>>| {
+            let mut targets = Targets::default();
+            targets.busy.insert("url".to_owned());
+            assert!(!targets.is_free("url", now) && targets.is_free("other", now));
+            targets.done("url".to_owned(), held, now);
+            let until = |wait| targets.is_free("url", now.plus(wait));
+            (targets.is_free("url", now), until(LOOK_EVERY / 2), until(LOOK_EVERY))
+        };
+        assert_eq!(after(Some(None)), (true, true, true));
+        assert_eq!(after(Some(Some(now.plus(LOOK_EVERY / 2)))), (false, true, true));
+        assert_eq!(after(None), (false, false, true), "no loop without a pause");
     }
 }

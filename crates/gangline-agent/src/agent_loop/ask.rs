@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gangline_api::{approval::wanted, event};
 use gangline_core::{
-    ApprovalNumber, Redactor, Target, TurnId,
+    ApprovalNumber, Redactor, TurnId,
     agent::{ApprovalRequestId, Input},
     alert::text::approval,
     approval::{
@@ -24,10 +24,6 @@ use serde_json::Value;
 
 use super::AgentLoop;
 use crate::{alerts::alert, bus::Ruled, journal::Single, place, rules, texts};
-
-fn is_private(target: &str) -> bool {
-    target.parse::<Target>().is_ok_and(|target| matches!(target, Target::Nick(_)))
-}
 
 /// The most bytes that are stored of what the agent said before it asked.
 const SAID_MAX: usize = 2000;
@@ -149,7 +145,7 @@ impl AgentLoop {
             let tool = ask.ask.tool.clone();
             let summary = view::summary(&wanted(&tool, &ask.ask.input));
             // What is asked in private is not for the alert channel.
-            let what = match self.asker().is_some_and(|row| is_private(&row.target)) {
+            let what = match self.asker().is_some_and(|row| place::is_private(&row.target)) {
                 true => format!("{tool}, in a private conversation"),
                 false => format!("{tool}: {summary}"),
             };

@@ -32,6 +32,8 @@ pub(super) struct Pausing {
     woken_until: Option<UnixMicros>,
     /// What the backend spends from.
     account: Account,
+    /// Whether the last turn is about what somebody asked in private.
+    in_private: bool,
 }
 
 impl Pausing {
@@ -219,12 +221,27 @@ impl AgentLoop {
             }
         }
         self.finding(self.escalated_finding(escalation, &text));
+        // Those who read the log are the owner's.
         self.record_notice(None, "escalated", text);
         self.show();
     }
 
+    /// Notes whether the turn that begins is about what somebody asked in private.
+    pub(super) fn turn_is_private(&mut self, in_private: bool) {
+        self.pausing.in_private = in_private;
+    }
+
     fn escalated_finding(&self, it: &Escalation, notice: &str) -> NewFinding {
         let redact = |text: &str| self.me.redactor.redact(text);
+        let (short, notice) = match self.pausing.in_private {
+            true => {
+                let without = texts::without_words(it);
+                let then = self.pausing.on_escalation;
+                let notice = texts::escalation(&self.me.agent, &without, then);
+                (texts::spiraling(&self.me.agent, &without), notice)
+            }
+            false => (texts::spiraling(&self.me.agent, it), notice.to_owned()),
+        };
         let choices = vec![
             Choice::new(ChoiceWord::Resume, "it continues, and what waits is answered"),
             Choice::new(ChoiceWord::Abort, "its open turn ends first"),
@@ -235,10 +252,7 @@ impl AgentLoop {
             choices,
             recommended: Some(ChoiceWord::Resume),
             affects: redact(&format!("new messages wait; its task: {}", it.task)),
-            alert: Some(AlertWords {
-                text: redact(&texts::spiraling(&self.me.agent, it)),
-                room_text: Some(redact(notice)),
-            }),
+            alert: Some(AlertWords { text: redact(&short), room_text: Some(redact(&notice)) }),
             ..NewFinding::new(agent, FindingKind::Escalation, cause)
         }
     }
@@ -269,8 +283,8 @@ impl AgentLoop {
         }
     }
 
-    /// The other agents of the account are warned: each has a finding that nobody has to decide, until
-    /// this agent goes on. They are not held, since nobody knows for certain that they will meet the limit.
+    /// Warns the other agents of the account: each gets a finding that needs no decision, until this agent
+    /// continues. They are not held, because they may not reach the limit.
     fn warn_of_limit(&mut self, held: Held) {
         let Account { name, others } = self.pausing.account.clone();
         let text = texts::limit_of_another(&self.me.agent, &name, held.until);

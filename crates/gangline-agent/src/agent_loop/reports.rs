@@ -18,7 +18,7 @@ use gangline_runtime::RuntimeEvent;
 use gangline_store::{Entry, LineKind, NewAlert};
 
 use super::AgentLoop;
-use crate::{alerts::alert, texts};
+use crate::{alerts::alert, place, texts};
 
 /// The most that is reported of a message or an error, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
@@ -108,6 +108,9 @@ impl AgentLoop {
 
     /// Messages are in the turn now.
     pub(super) fn messages_taken(&mut self, turn: TurnId, ids: &[MessageId]) {
+        let rows = ids.iter().filter_map(|id| self.rows.get(id));
+        let in_private = rows.map(|it| &it.row.target).any(|target| place::is_private(target));
+        self.turn_is_private(in_private);
         for id in ids {
             let Some(row) = self.rows.get(id).map(|waiting| &waiting.row) else { continue };
             let data = HookData {

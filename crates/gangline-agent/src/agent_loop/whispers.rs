@@ -138,8 +138,7 @@ impl AgentLoop {
         let _ = taking.reply.send(carried);
     }
 
-    /// Has the model think harder about what it is asked to think deeper about, before it is told so
-    /// (R1-11).
+    /// Raises the effort for the task of a `THINK_DEEPER`, before the model reads that whisper (R1-11).
     fn deeper(&mut self, whispers: &[Whisper], (turn, road): (TurnId, WhisperRoad)) {
         if whispers.iter().any(|whisper| whisper.kind == WhisperKind::ThinkDeeper) {
             self.think(Input::ThinkDeeper { turn, road });

@@ -152,3 +152,36 @@ fn answered(inquiry: Inquiry, answer: Result<Answer, Unanswered>) {
     // Whoever asked may be gone.
     let _ = inquiry.reply.send(answer);
 }
+
+#[cfg(test)]
+mod tests {
+    //! Rooms that a join fails for.
+
+    use gangline_core::name::ChannelName;
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::chat::{inquiries::Question, tests::Rig};
+
+    /// A room that the agent asked for itself is given up; one that the configuration wants it in, and
+    /// the alert channel, are tried again.
+    #[tokio::test]
+    async fn a_join_that_fails_gives_up_only_what_the_agent_chose() {
+        let mut rig = Rig::open(true).await;
+        let [home, alerts, chosen] =
+            ["#home", "#alerts", "#chosen"].map(|name| name.parse::<ChannelName>().unwrap());
+        rig.chat.deps.home = std::iter::once(home.clone()).collect();
+        rig.chat.deps.alerts = Some(alerts.clone());
+        for (channel, given_up) in [(home, false), (alerts, false), (chosen, true)] {
+            let (reply, _answer) = oneshot::channel();
+            let question = Question::Join(channel.clone());
+            rig.chat.asked(Inquiry { question, reply }).await;
+            // As after the death of the hub: nobody answers in time.
+            rig.clock.forward(std::time::Duration::from_secs(60));
+            rig.chat.give_up_answers();
+            let commands: Vec<_> = std::iter::from_fn(|| rig.link.try_recv().ok()).collect();
+            let parts = commands.iter().any(|it| matches!(it, LinkCommand::Part { .. }));
+            assert_eq!(parts, given_up, "{channel}: {commands:?}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use gangline_api::status::{ShownPause, cut};
 use gangline_config::OnEscalation;
 use gangline_core::{
-    AgentName, alert,
+    AgentName, Redacted, alert,
     finding::FindingKind,
     mention,
     pause::{Held, PauseReason, pause_ends},
@@ -14,7 +14,7 @@ use gangline_os::clock::{UnixMicros, local_minute};
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-use crate::bus::Escalation;
+use crate::{bus::Escalation, place::IN_PRIVATE};
 
 /// So much of a cause or of evidence is shown, in characters.
 const SAID_MAX: usize = 160;
@@ -102,6 +102,17 @@ pub(crate) fn limit_of_another(
 /// Returns what an agent is stuck on, in one line.
 pub(crate) fn stuck(escalation: &Escalation) -> String {
     cut(&escalation.cause, SAID_MAX)
+}
+
+/// Returns an escalation without anybody's words, for those who may not read them.
+pub(crate) fn without_words(it: &Escalation) -> Escalation {
+    Escalation {
+        kind: it.kind,
+        task: Redacted::constant(IN_PRIVATE),
+        cause: "see `gangline attention`".to_owned(),
+        evidence: String::new(),
+        tried: it.tried,
+    }
 }
 
 /// The alert of an escalation at webhooks (R1-42).

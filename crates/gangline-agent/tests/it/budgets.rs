@@ -79,7 +79,7 @@ fn a_hold_lets_the_turn_end_and_begins_no_other() {
     assert_eq!(daemon.stop().code, 0);
 }
 
-/// A raise acts at once, without a tick: who is told by the change notice looks.
+/// A raise acts at once: the change notice wakes the daemon, which need not wait for a tick.
 #[test]
 fn a_raise_lets_the_agent_go_on_at_once() {
     let rig = Rig::native(SCRIPT, "budget: {tokens: 10}");

@@ -64,23 +64,6 @@ impl Rig {
         raised
     }
 
-    /// Waits until the deliveries to a target stand so, the oldest first: their states and attempts.
-    async fn sees(&self, target: &str, expect: &[(DeliveryState, u32)]) {
-        let seen = async {
-            loop {
-                let mut rows = self.store.alert_deliveries(None, 50).await.unwrap();
-                rows.reverse();
-                let rows = rows.iter().filter(|row| row.target == target);
-                if rows.map(|row| (row.state, row.attempts)).eq(expect.iter().copied()) {
-                    return;
-                }
-                // sleep: it asks the store again until then, for at most `SOON`.
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(SOON, seen).await.unwrap();
-    }
-
     async fn raise(&self, event: WebhookEvent, text: &str) {
         let text = Redacted::from_store(text.to_owned());
         let new = NewAlert::new(ada(), event, text);
@@ -89,18 +72,33 @@ impl Rig {
 
     /// Waits until no delivery is under way, and returns them, the oldest first.
     async fn settled(&self, count: usize) -> Vec<DeliveryRow> {
-        let settled = async {
+        self.rows_when(|rows| rows.len() == count && rows.iter().all(|row| row.ended_at.is_some()))
+            .await
+    }
+
+    /// Waits until the deliveries to a target stand so, the oldest first: their states and attempts.
+    async fn sees(&self, target: &str, expect: &[(DeliveryState, u32)]) {
+        let of = |rows: &[DeliveryRow]| {
+            let rows = rows.iter().filter(|row| row.target == target);
+            rows.map(|row| (row.state, row.attempts)).eq(expect.iter().copied())
+        };
+        self.rows_when(of).await;
+    }
+
+    /// Returns all deliveries, the oldest first, once they are so.
+    async fn rows_when(&self, are: impl Fn(&[DeliveryRow]) -> bool) -> Vec<DeliveryRow> {
+        let rows = async {
             loop {
                 let mut rows = self.store.alert_deliveries(None, 50).await.unwrap();
-                if rows.len() == count && rows.iter().all(|row| row.ended_at.is_some()) {
-                    rows.reverse();
+                rows.reverse();
+                if are(&rows) {
                     return rows;
                 }
-                // sleep: it asks the store again until then, for at most `SOON`.
+                // sleep: another process writes them, and says so to nobody; for at most `SOON`.
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(SOON, settled).await.unwrap()
+        tokio::time::timeout(SOON, rows).await.unwrap()
     }
 }
 

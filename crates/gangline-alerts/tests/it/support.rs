@@ -30,7 +30,8 @@ pub(crate) fn plan(targets: Vec<Where>, retries: u32) -> Plan {
         retries,
         events: WebhookEvent::ALL.to_vec(),
         allow_hosts: vec!["127.0.0.1".to_owned()],
-        redactor: Redactor::new(known),
+        redactor: Redactor::new(known.clone()),
+        answers: Redactor::new(known),
         ..Plan::default()
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn waiting(bench: &Bench) -> Result<Vec<Row>> {
         anchor.push(cost(&fleet)?);
         for number in 1..=AGENTS {
             let nick = agent(number);
-            shell::run(&mut fleet.command(&bench.place, &["pause", &nick]))?;
+            shell::read(&mut fleet.command(&bench.place, &["pause", &nick]))?;
             for _ in 0..WAITING {
                 let prompt = ["prompt", &nick, "say exactly hello"];
                 shell::read(&mut fleet.command(&bench.place, &prompt))?;

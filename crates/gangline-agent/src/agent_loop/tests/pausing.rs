@@ -70,6 +70,20 @@ fn comes(rig: &mut Rig, id: i64) {
     rig.agent_loop.message(Waiting { row, said: Vec::new() });
 }
 
+/// An escalation alerts people with nobody's private words: neither task nor cause nor evidence.
+#[test]
+fn an_escalation_in_a_private_conversation_keeps_its_words() {
+    let mut rig = Rig::working_on(row(1, ("ori", Tier::Owner), "ori"), false);
+    written(&mut rig);
+    rig.agent_loop.take(stuck());
+    let (alerts, _) = written(&mut rig);
+    let short = "agent_spiraling [SPIRALING] oak-ada stuck on task \"(asked in private)\". Retried the \
+                 same approach 4 times. Awaiting guidance.";
+    assert_eq!(alerts[0], short);
+    assert!(alerts[1].contains("task \"(asked in private)\""), "{alerts:?}");
+    assert!(alerts[1].contains("Cause: see `gangline attention`. resume:"), "{alerts:?}");
+}
+
 /// R0-28, R1-34, R1-35, C1: the open turn ends as it will, intake is held, people are told once with
 /// cause, evidence and choices; `resume` has what waits answered, and another escalation may come.
 #[test]

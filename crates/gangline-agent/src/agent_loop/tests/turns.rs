@@ -53,8 +53,8 @@ fn what_a_turn_is_about_is_known_until_it_ends() {
     assert_eq!(about(&rig), None);
 }
 
-/// C3: a row that is read in the store before the loop is told of it joins at once, since the turn may end
-/// before it is; it is not given once more when it is told of.
+/// C3: a waiting `receive` may read a row in the store before the loop hears of it. The row joins the turn
+/// at once, since the turn may end first, and is not delivered again when the loop does hear of it.
 #[test]
 fn a_row_that_the_loop_was_not_told_of_joins_when_it_is_read() {
     let mut rig = working();

@@ -19,8 +19,7 @@ pub(super) struct Outer {
     pub(super) link: mpsc::Receiver<LinkCommand>,
     pub(super) events: (mpsc::Sender<LinkEvent>, mpsc::Receiver<LinkEvent>),
     pub(super) asked: mpsc::Receiver<Inquiry>,
-    /// The channels that the agent is in, those that it shall be in, and those of them that it is
-    /// kept out of.
+    /// The channels that the agent has joined, that it wants to be in, and that it is kept out of.
     pub(super) said: (Channels, Channels, Channels),
     pub(super) intake: CancellationToken,
 }

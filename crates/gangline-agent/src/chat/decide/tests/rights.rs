@@ -139,7 +139,7 @@ async fn every_verb_is_for_those_alone_who_may_use_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// A reminder is a prompt at a later time: whoever may not prompt sets none, and an owner does.
+/// A reminder is a later prompt: who may not prompt cannot set one, and an owner can.
 #[tokio::test]
 async fn who_may_not_prompt_sets_no_reminder() {
     let mut room = stage().await;
