@@ -10,6 +10,16 @@ use crate::rig::{ADA, BOB, Daemon, ROOM, Rig};
 const HOUR: Duration = Duration::from_secs(3600);
 const OPEN: &str = "SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn', 'held')";
 
+/// Each agent mentions the other by tool, for ever.
+const FOR_EVER: &str = "rules:
+  - when: {tool: send}
+    reply: [text: NO_REPLY]
+  - when: {model: standin-ADA}
+    reply: [tool_use: {name: send, input: {to: '#general', text: '@BOB over to you'}}]
+  - when: {model: standin-BOB}
+    reply: [tool_use: {name: send, input: {to: '#general', text: '@ADA no, to you'}}]
+";
+
 /// Ada, Bob and Alice.
 struct Three {
     rig: Rig,
@@ -38,16 +48,7 @@ impl Three {
 /// refused is held and told.
 #[test]
 fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
-    let mut three = Three::meet(
-        "rules:
-  - when: {tool: send}
-    reply: [text: NO_REPLY]
-  - when: {model: standin-ADA}
-    reply: [tool_use: {name: send, input: {to: '#general', text: '@BOB over to you'}}]
-  - when: {model: standin-BOB}
-    reply: [tool_use: {name: send, input: {to: '#general', text: '@ADA no, to you'}}]
-",
-    );
+    let mut three = Three::meet(FOR_EVER);
     three.alice.say(ROOM, "@lab-ada begin");
     let mut wanted: Vec<String> = (0..=8)
         .map(|hops| format!("{} {hops} answered", if hops % 2 == 0 { ADA } else { BOB }))
@@ -75,16 +76,7 @@ fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
 /// `stand down` holds for as long.
 #[test]
 fn two_agents_that_answer_each_other_once_an_hour_stop_too() {
-    let mut three = Three::meet(
-        "rules:
-  - when: {tool: send}
-    reply: [text: NO_REPLY]
-  - when: {model: standin-ADA}
-    reply: [tool_use: {name: send, input: {to: '#general', text: '@BOB over to you'}}]
-  - when: {model: standin-BOB}
-    reply: [tool_use: {name: send, input: {to: '#general', text: '@ADA no, to you'}}]
-",
-    );
+    let mut three = Three::meet(FOR_EVER);
     let mut boss = three.rig.owner("boss");
     let ended = "SELECT count(*) FROM turns WHERE ended_at IS NOT NULL";
     let step = |turns: usize, who: &Daemon| {

@@ -1,13 +1,13 @@
 //! Who is told to think deeper does so, for that task (R1-11): by the effort in what the model is asked.
 
 use gangline_core::{
-    MessageId, MessageState, Origin, Principal, Redacted, Tier,
+    MessageId, Redacted,
     whisper::{WhisperKind, WhisperSource},
 };
 use gangline_store::{NewMessage, NewWhisper};
 use gangline_testkit::eventually_seeing;
 
-use crate::rig::{ADA, ROOM, Rig};
+use crate::rig::{ADA, ROOM, Rig, rows::of_the_owner};
 
 const NOTICES: &str = "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'notice' AND \
                        json_extract(payload, '$.code') = 'effort' ORDER BY seq";
@@ -49,23 +49,7 @@ fn think_deeper(rig: &Rig) {
 /// Puts a message into the store that another one has caused.
 fn follows(rig: &Rig, body: &str, cause: i64) {
     rig.outside(async |store| {
-        let new = NewMessage {
-            agent: ADA.parse().unwrap(),
-            network_id: "local".to_owned(),
-            intake_key: None,
-            origin: Origin::Cli,
-            principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
-            sender: "owner".to_owned(),
-            target: String::new(),
-            body: Redacted::from_store(body.to_owned()),
-            in_reply_to: None,
-            cause_root: Some(MessageId(cause)),
-            hops: 0,
-            state: MessageState::Accepted,
-            cursor: None,
-            not_before: None,
-            msgid: None,
-        };
+        let new = NewMessage { cause_root: Some(MessageId(cause)), ..of_the_owner(body) };
         store.accept(new).await.unwrap();
     });
     rig.notify();

@@ -10,7 +10,7 @@ mod hand_clock;
 mod ipc;
 mod part;
 mod real;
-mod rows;
+pub(crate) mod rows;
 mod servers;
 
 use std::{

@@ -8,11 +8,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use gangline_core::{Epoch, TurnId, permission};
+use gangline_core::{Epoch, TurnId, effort::EffortLevel, permission};
 use gangline_os::{CancellationToken, clock, run_id, task::TaskGroup};
 use gangline_runtime::{
     Block, Mode, Permissions, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions,
-    ToolCall, ToolHost, ToolSpec, TurnResult,
+    Thinking, ToolCall, ToolHost, ToolSpec, TurnResult,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{
@@ -298,6 +298,22 @@ impl Rig {
         self.processes().iter().any(|line| line.contains(words))
     }
 
+    /// The model thinks as hard as this word says, and tools ask nobody.
+    pub(crate) fn thinking(mut self, word: Option<&str>) -> Self {
+        self.options.permissions = Permissions::Bypass;
+        self.options.thinking = word.map(|word| Thinking::Said(word.to_owned()));
+        self
+    }
+
+    /// Returns the effort of each request that the model got, which is at `pointer`.
+    pub(crate) fn efforts(&self, pointer: &str) -> Vec<String> {
+        let effort = |request: &String| {
+            let json: serde_json::Value = serde_json::from_str(request).unwrap();
+            json.pointer(pointer)?.as_str().map(str::to_owned)
+        };
+        self.requests().iter().map(|request| effort(request).unwrap_or_default()).collect()
+    }
+
     /// Returns the bodies of the requests that the model got.
     pub(crate) fn requests(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path("requests")).unwrap().map(|it| it.unwrap().path());
@@ -358,6 +374,15 @@ impl Drop for Rig {
 pub(crate) struct Done(pub(crate) Vec<RuntimeEvent>);
 
 impl Done {
+    /// What the backend said of the effort: to what it was raised, or that it is the usual one again.
+    pub(crate) fn efforts(&self) -> Vec<Option<EffortLevel>> {
+        let effort = |event: &RuntimeEvent| match event {
+            RuntimeEvent::Effort { raised } => Some(*raised),
+            _ => None,
+        };
+        self.0.iter().filter_map(effort).collect()
+    }
+
     /// All that the model said, a line for each text.
     pub(crate) fn text(&self) -> String {
         let mut all: Vec<&str> = Vec::new();

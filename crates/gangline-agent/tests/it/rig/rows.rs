@@ -27,24 +27,7 @@ impl Rig {
 
     /// Puts messages into the store as another process does, and notifies the daemon.
     pub(crate) fn asked_at_the_command_line(&self, texts: &[String]) {
-        let new = |text: &String| NewMessage {
-            agent: ADA.parse().unwrap(),
-            network_id: "local".to_owned(),
-            intake_key: None,
-            origin: Origin::Cli,
-            principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
-            sender: "owner".to_owned(),
-            target: String::new(),
-            body: Redacted::from_store(text.clone()),
-            in_reply_to: None,
-            cause_root: None,
-            hops: 0,
-            state: MessageState::Accepted,
-            cursor: None,
-            not_before: None,
-            msgid: None,
-        };
-        let all: Vec<NewMessage> = texts.iter().map(new).collect();
+        let all: Vec<NewMessage> = texts.iter().map(|text| of_the_owner(text)).collect();
         self.outside(async |store| {
             let all = all.into_iter().map(|message| store.accept(message));
             join_all(all)
@@ -118,5 +101,26 @@ impl Rig {
             let rows = self.query("SELECT phase FROM agents");
             if rows == [phase] { Ok(()) } else { Err(format!("{rows:?}")) }
         });
+    }
+}
+
+/// A message of the owner's to Ada, as the command line stores it.
+pub(crate) fn of_the_owner(text: &str) -> NewMessage {
+    NewMessage {
+        agent: ADA.parse().unwrap(),
+        network_id: "local".to_owned(),
+        intake_key: None,
+        origin: Origin::Cli,
+        principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+        sender: "owner".to_owned(),
+        target: String::new(),
+        body: Redacted::from_store(text.to_owned()),
+        in_reply_to: None,
+        cause_root: None,
+        hops: 0,
+        state: MessageState::Accepted,
+        cursor: None,
+        not_before: None,
+        msgid: None,
     }
 }

@@ -13,6 +13,7 @@ use gangline_os::secret::Secret;
 use super::support::{DEADLINE, Peer, Room};
 
 mod crowds;
+mod nicks;
 
 /// The server sees a little later that connections are closed.
 async fn guest_when_there_is_room(room: &Room, nick: &str) -> Peer {
@@ -313,64 +314,6 @@ async fn nicks_that_look_like_ours_are_refused() {
     let mut eve = room.dial_as(2).await;
     eve.send("NICK irctest-_peek0a1b\r\nUSER u 0 * :u").await;
     assert_eq!(eve.line().await.unwrap().command, "433");
-    room.shut().await;
-}
-
-/// An agent may have its own name and what follows from it, not that of an agent to come.
-#[tokio::test]
-async fn an_agent_may_have_no_nick_that_looks_like_another_agents() {
-    let room = Room::configured(guests(Guests::No), Origin::Own, |config| {
-        config.name = "spark".to_owned();
-    });
-    let room = room.await;
-    for (nick, may) in [
-        ("spark-ada", true),
-        ("spark-ada_", true),
-        ("SPARK-ada__", true),
-        ("spark-ada__peek0a1b", true),
-        ("spark-ada__peek0a1x", false),
-        ("spark-adam", false),
-        ("spark-ada-2", false),
-        ("spark-zoe", false),
-        ("spark-bob", false),
-        ("spark-bob_", false),
-        ("spark-bob__peek0a1b", false),
-        ("ada", true),
-    ] {
-        let mut peer = room.dial().await;
-        peer.send("PASS spark-ada:pw-spark-ada").await;
-        peer.until("900").await;
-        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
-        let answer = peer.line().await.unwrap();
-        assert_eq!(answer.command, if may { "001" } else { "433" }, "{nick}");
-        peer.send("QUIT").await;
-        peer.until_closed().await;
-    }
-    room.shut().await;
-}
-
-/// Nobody may be taken for the program itself: what it says in the alert channel is believed.
-#[tokio::test]
-async fn nobody_has_a_nick_that_looks_like_the_programs() {
-    let room = Room::configured(guests(Guests::Talk), Origin::Own, |_| {}).await;
-    for (nick, may) in [
-        ("gangline", false),
-        ("Gangline_", false),
-        ("gangIine", false),
-        ("gang1ine", false),
-        ("gang-line", false),
-        ("gang|ine", false),
-        ("system-", false),
-        ("ganglines", true),
-        ("gang", true),
-    ] {
-        let mut peer = room.dial().await;
-        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
-        let answer = peer.line().await.unwrap();
-        assert_eq!(answer.command, if may { "001" } else { "433" }, "{nick}");
-        peer.send("QUIT").await;
-        peer.until_closed().await;
-    }
     room.shut().await;
 }
 

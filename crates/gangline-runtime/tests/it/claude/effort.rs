@@ -1,9 +1,9 @@
 //! The real program: how hard its model thinks, by what the model is asked (R1-11).
 
 use gangline_core::effort::{Effort, EffortLevel};
-use gangline_runtime::{Mode, Permissions, RuntimeEvent, Thinking};
+use gangline_runtime::{Mode, RuntimeEvent};
 
-use super::rig::{Done, Rig};
+use super::rig::Rig;
 
 const SCRIPT: &str = r#"
 rules:
@@ -12,29 +12,11 @@ rules:
   - reply: [text: "yes"]
 "#;
 
+/// Where a request has the effort.
+const EFFORT: &str = "/body/output_config/effort";
+
 async fn rig(thinking: Option<&str>) -> Rig {
-    let mut rig = Rig::claude(SCRIPT).await;
-    rig.options.permissions = Permissions::Bypass;
-    rig.options.thinking = thinking.map(|word| Thinking::Said(word.to_owned()));
-    rig
-}
-
-/// The effort of each request to the model so far.
-fn efforts(rig: &Rig) -> Vec<String> {
-    let effort = |request: &String| {
-        let json: serde_json::Value = serde_json::from_str(request).unwrap();
-        json.pointer("/body/output_config/effort")?.as_str().map(str::to_owned)
-    };
-    rig.requests().iter().map(|request| effort(request).unwrap_or_default()).collect()
-}
-
-/// What was told of the effort.
-fn told(done: &Done) -> Vec<Option<EffortLevel>> {
-    let told = |event: &RuntimeEvent| match event {
-        RuntimeEvent::Effort { raised } => Some(*raised),
-        _ => None,
-    };
-    done.0.iter().filter_map(told).collect()
+    Rig::claude(SCRIPT).await.thinking(thinking)
 }
 
 /// R1-11: raised before a prompt, it is the effort of each request of that turn, and lowered it is the
@@ -48,11 +30,11 @@ async fn the_effort_is_raised_for_a_turn_and_lowered_after() {
         rig.runtime.set_effort(Effort::Raised).await.unwrap();
         std::fs::write(rig.path("work/go"), "").unwrap();
         let done = rig.ask(2, "pause").await;
-        assert_eq!(told(&done), [Some(EffortLevel::High)], "{done:?}");
+        assert_eq!(done.efforts(), [Some(EffortLevel::High)], "{done:?}");
         rig.runtime.set_effort(Effort::Ground).await.unwrap();
         let done = rig.ask(3, "three").await;
-        assert_eq!(told(&done), [None], "{done:?}");
-        assert_eq!(efforts(&rig), [ground, "high", "high", ground]);
+        assert_eq!(done.efforts(), [None], "{done:?}");
+        assert_eq!(rig.efforts(EFFORT), [ground, "high", "high", ground]);
     }
 }
 
@@ -69,13 +51,13 @@ async fn the_effort_of_a_running_turn_stays() {
     std::fs::write(rig.path("work/go"), "").unwrap();
     rig.done().await;
     rig.ask(2, "two").await;
-    assert_eq!(efforts(&rig), ["xhigh", "xhigh", "max"]);
+    assert_eq!(rig.efforts(EFFORT), ["xhigh", "xhigh", "max"]);
 
     let mut rig = self::rig(Some("max")).await;
     rig.start().await;
     rig.runtime.set_effort(Effort::Raised).await.unwrap();
     let done = rig.ask(1, "one").await;
-    assert_eq!((told(&done), efforts(&rig)), (vec![], vec!["max".to_owned()]));
+    assert_eq!((done.efforts(), rig.efforts(EFFORT)), (vec![], vec!["max".to_owned()]));
 }
 
 /// R1-11: of one process for each turn too.
@@ -91,7 +73,7 @@ async fn the_process_of_a_turn_is_started_with_the_effort() {
         (4, Effort::Ground, &[]),
     ] {
         rig.runtime.set_effort(effort).await.unwrap();
-        assert_eq!(told(&rig.ask(number, "x").await), expect);
+        assert_eq!(rig.ask(number, "x").await.efforts(), expect);
     }
-    assert_eq!(efforts(&rig), ["high", "high", "low", "low"]);
+    assert_eq!(rig.efforts(EFFORT), ["high", "high", "low", "low"]);
 }

@@ -1,9 +1,9 @@
 //! The real program: how hard its model thinks, by what the model is asked (R1-11).
 
 use gangline_core::effort::{Effort, EffortLevel};
-use gangline_runtime::{Permissions, RuntimeEvent, StopReason, Thinking};
+use gangline_runtime::{RuntimeEvent, StopReason};
 
-use super::rig::{Done, Rig};
+use super::rig::Rig;
 
 const SCRIPT: &str = r#"
 rules:
@@ -12,29 +12,11 @@ rules:
   - reply: [text: "yes"]
 "#;
 
+/// Where a request has the effort.
+const EFFORT: &str = "/body/reasoning/effort";
+
 async fn rig(thinking: Option<&str>) -> Rig {
-    let mut rig = Rig::codex(SCRIPT).await;
-    rig.options.permissions = Permissions::Bypass;
-    rig.options.thinking = thinking.map(|word| Thinking::Said(word.to_owned()));
-    rig
-}
-
-/// The effort of each request to the model so far.
-fn efforts(rig: &Rig) -> Vec<String> {
-    let effort = |request: &String| {
-        let json: serde_json::Value = serde_json::from_str(request).unwrap();
-        json.pointer("/body/reasoning/effort")?.as_str().map(str::to_owned)
-    };
-    rig.requests().iter().map(|request| effort(request).unwrap_or_default()).collect()
-}
-
-/// What was told of the effort.
-fn told(done: &Done) -> Vec<Option<EffortLevel>> {
-    let told = |event: &RuntimeEvent| match event {
-        RuntimeEvent::Effort { raised } => Some(*raised),
-        _ => None,
-    };
-    done.0.iter().filter_map(told).collect()
+    Rig::codex(SCRIPT).await.thinking(thinking)
 }
 
 /// R1-11: raised before a prompt, it is the effort of each request of that turn, and lowered it is the
@@ -48,11 +30,11 @@ async fn the_effort_is_raised_for_a_turn_and_lowered_after() {
         rig.runtime.set_effort(Effort::Raised).await.unwrap();
         std::fs::write(rig.path("work/go"), "").unwrap();
         let done = rig.ask(2, "pause").await;
-        assert_eq!(told(&done), [Some(EffortLevel::High)], "{done:?}");
+        assert_eq!(done.efforts(), [Some(EffortLevel::High)], "{done:?}");
         rig.runtime.set_effort(Effort::Ground).await.unwrap();
         let done = rig.ask(3, "three").await;
-        assert_eq!(told(&done), [None], "{done:?}");
-        assert_eq!(efforts(&rig), [ground, "high", "high", ground]);
+        assert_eq!(done.efforts(), [None], "{done:?}");
+        assert_eq!(rig.efforts(EFFORT), [ground, "high", "high", ground]);
     }
 }
 
@@ -74,7 +56,7 @@ async fn the_effort_of_a_running_turn_stays_and_a_resumed_session_forgets_it() {
     rig.options.resume = Some(session);
     rig.start().await;
     rig.ask(3, "three").await;
-    assert_eq!(efforts(&rig), ["low", "low", "high", "low"]);
+    assert_eq!(rig.efforts(EFFORT), ["low", "low", "high", "low"]);
 }
 
 /// R1-11: a model that the program does not know has no level to go back to.
@@ -85,5 +67,5 @@ async fn the_effort_of_an_unknown_model_stays() {
     rig.start().await;
     rig.runtime.set_effort(Effort::Raised).await.unwrap();
     let done = rig.ask(1, "one").await;
-    assert_eq!((told(&done), efforts(&rig)), (vec![], vec![String::new()]));
+    assert_eq!((done.efforts(), rig.efforts(EFFORT)), (vec![], vec![String::new()]));
 }
