@@ -193,7 +193,7 @@ async fn kept_unasked(settings: &Settings, store: &Store) -> Option<String> {
 
 fn take_lock(paths: &Paths, agent: &AgentName) -> Result<FileLock, Ended> {
     let path = paths.agent_lock(agent.as_str());
-    FileLock::try_take(&path, "gangline daemon").map_err(|error| match error {
+    FileLock::take(&path, "gangline daemon").map_err(|error| match error {
         LockError::Held(holder) => {
             Ended { code: Ended::TAKEN, why: format!("another daemon runs for {agent}: {holder}") }
         }

@@ -268,7 +268,7 @@ async fn serve(ircd: Ircd, stop: CancellationToken) {
 fn take_lock(paths: &Paths) -> Result<FileLock, HubError> {
     let state = paths.state.clone();
     fsio::private_dir(&state).map_err(|source| HubError::State { path: state.clone(), source })?;
-    FileLock::try_take(&paths.hub_lock(), "gangline hub").map_err(|error| match error {
+    FileLock::take(&paths.hub_lock(), "gangline hub").map_err(|error| match error {
         LockError::Held(holder) => HubError::Taken { state, holder: holder.to_string() },
         other => HubError::State { path: paths.hub_lock(), source: std::io::Error::other(other) },
     })

@@ -22,6 +22,10 @@ mod tests;
 
 /// A note longer than this is cut when it is read back.
 const MAX_HOLDER: u64 = 4_096;
+/// For so long [`FileLock::take`] waits for a lock that no living process is named for.
+const ORPHANED_AT_MOST: Duration = Duration::from_secs(2);
+/// So often it tries meanwhile.
+const ORPHANED_EVERY: Duration = Duration::from_millis(5);
 
 /// A lock that is held. Dropping it, or the end of the process however it comes, gives it back.
 #[derive(Debug)]
@@ -80,6 +84,34 @@ impl FileLock {
         }
         write_holder(&mut file, note).map_err(failed)?;
         Ok(Self { file })
+    }
+
+    /// Takes the lock as [`try_take`](Self::try_take) does, but waits up to 2 s while the file names
+    /// no living process. That is so in the moment before a new holder has written its name, and
+    /// after a holder was killed while it was starting a child: the child has the file open until
+    /// its `exec`, and with it the lock. Blocks the thread meanwhile.
+    ///
+    /// # Errors
+    /// As [`try_take`](Self::try_take).
+    pub fn take(path: &Path, note: &str) -> Result<Self, LockError> {
+        Self::take_waiting(path, note, std::thread::sleep)
+    }
+
+    fn take_waiting(
+        path: &Path,
+        note: &str,
+        mut wait: impl FnMut(Duration),
+    ) -> Result<Self, LockError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            match Self::try_take(path, note) {
+                Err(LockError::Held(holder))
+                    if holder.pid.is_none() && waited < ORPHANED_AT_MOST => {}
+                result => return result,
+            }
+            wait(ORPHANED_EVERY);
+            waited += ORPHANED_EVERY;
+        }
     }
 
     /// Shows that the holder lives: the file's time of change becomes `now`. Nothing is synced.

@@ -62,7 +62,7 @@ impl SqliteHistory {
     pub async fn open(options: HistoryOptions) -> Result<Self, OpenError> {
         let mut lock_path = options.path.clone().into_os_string();
         lock_path.push(".lock");
-        let lock = FileLock::try_take(&PathBuf::from(lock_path), "irc history");
+        let lock = FileLock::take(&PathBuf::from(lock_path), "irc history");
         let lock = lock.map_err(OpenError::Lock)?;
         let look = Arc::new(Look::new(options.path.clone(), LOOK_BUSY));
         let (jobs, queue) = mpsc::channel(QUEUE);

@@ -71,6 +71,46 @@ fn what_a_dead_holder_wrote_is_not_told_as_the_holder() {
     assert_eq!(probe(&path).unwrap(), Some(Holder::default()));
 }
 
+/// Leaves the lock as a holder does that was killed while it was starting a child.
+fn orphaned(path: &Path) -> FileLock {
+    let lock = FileLock::try_take(path, "killed").unwrap();
+    let started = proc::start_time(std::process::id()).unwrap() + 1;
+    fs::write(path, format!("pid {}\nstarted {started}\n", std::process::id())).unwrap();
+    lock
+}
+
+#[test]
+fn a_lock_that_a_killed_holder_left_to_a_child_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lock");
+    let mut child = Some(orphaned(&path));
+    let mut waits = 0;
+    let taken = FileLock::take_waiting(&path, "new", |_| {
+        waits += 1;
+        if waits == 3 {
+            child.take();
+        }
+    });
+    assert!(taken.is_ok(), "{taken:?}");
+    assert_eq!(waits, 3);
+    assert_eq!(probe(&path).unwrap(), Some(ours("new")));
+}
+
+#[test]
+fn an_orphaned_lock_is_waited_for_two_seconds_and_a_living_holders_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lock");
+    let child = orphaned(&path);
+    let mut waited = Duration::ZERO;
+    let refused = FileLock::take_waiting(&path, "new", |time| waited += time);
+    assert!(matches!(refused, Err(LockError::Held(_))), "{refused:?}");
+    assert_eq!(waited, Duration::from_secs(2));
+    drop(child);
+    let _living = FileLock::try_take(&path, "living").unwrap();
+    let refused = FileLock::take_waiting(&path, "new", |_| panic!("it waits for a living holder"));
+    assert!(matches!(refused, Err(LockError::Held(_))), "{refused:?}");
+}
+
 #[test]
 fn a_lock_that_cannot_be_made_is_named() {
     let error = FileLock::try_take(Path::new("/no/such/lock"), "").unwrap_err();

@@ -148,6 +148,6 @@ fn take(lock: &Path) -> Result<FileLock, Failure> {
     if let Err(error) = process::detach_session() {
         tracing::debug!(%error, "stays in its session");
     }
-    FileLock::try_take(lock, "gangline standin")
+    FileLock::take(lock, "gangline standin")
         .map_err(|error| Failure::environment(error).doing("another stand-in runs there already"))
 }
