@@ -3,10 +3,11 @@
 //! Order of the start (R0-35, C6): what an earlier daemon left, buffer, IRC, webhook client,
 //! socket, supervisor, runner; parts that this build does not have are recorded as `absent`.
 //! Order of the end (R0-37): intake, the open turn, the runner, the supervisor, the socket, the outbox,
-//! IRC.
+//! IRC, the store, the PID file.
 
 mod closed;
 mod parts;
+mod pid_file;
 mod read;
 mod restart_note;
 mod stop;
@@ -48,6 +49,7 @@ use crate::{
 };
 
 use parts::{CONTROL, OPEN_CONTROL, Parts};
+use pid_file::PidFile;
 
 /// How long the start waits for IRC before the runner is started without it.
 const JOIN_BUDGET: Duration = Duration::from_secs(10);
@@ -98,9 +100,14 @@ impl Opened {
 
 /// Runs the daemon until it is asked to end or cannot continue. Not cancel-safe.
 pub async fn run(opened: Opened, settings: Settings) -> Ended {
-    match start(opened, settings).await {
+    let Opened { lock, store } = opened;
+    let pid_file = PidFile::write(&settings.paths, &settings.agent.nick);
+    let ended = match start((&lock, store), settings).await {
         Ok(ended) | Err(ended) => ended,
-    }
+    };
+    // While the lock is held: the file of a successor stays.
+    pid_file.remove();
+    ended
 }
 
 fn hopeless(what: &str, error: &dyn std::error::Error) -> Ended {
@@ -126,8 +133,10 @@ fn unusable(what: &str, error: &StoreError) -> Ended {
     }
 }
 
-async fn start(opened: Opened, mut settings: Settings) -> Result<Ended, Ended> {
-    let Opened { lock, store } = opened;
+async fn start(
+    (lock, store): (&FileLock, Store),
+    mut settings: Settings,
+) -> Result<Ended, Ended> {
     let name = settings.agent.nick.clone();
     let began = settings.clock.now();
     let mut signals =
@@ -175,7 +184,7 @@ async fn start(opened: Opened, mut settings: Settings) -> Result<Ended, Ended> {
     notify::tell(&[Word::Ready]);
     // The first input lets the state machine start the backend.
     let _ = parts.agent_loop.send(Incoming::Begin).await;
-    let why = parts.watch(&mut signals, &lock).await;
+    let why = parts.watch(&mut signals, lock).await;
     let ended = parts.stop(why, &mut signals).await;
     info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
     Ok(ended)

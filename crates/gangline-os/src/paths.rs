@@ -124,6 +124,13 @@ impl Paths {
         self.agent_dir(nick).join("lock")
     }
 
+    /// Returns the file with the process id of this agent's daemon, for other programs: whether one runs
+    /// is said by [`Self::agent_lock`] alone.
+    #[must_use]
+    pub fn agent_pid(&self, nick: &str) -> PathBuf {
+        self.agent_dir(nick).join("pid")
+    }
+
     /// Returns the lock that the hub holds.
     #[must_use]
     pub fn hub_lock(&self) -> PathBuf {

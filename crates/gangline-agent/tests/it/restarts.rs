@@ -1,4 +1,4 @@
-//! What an agent is told of its daemon's start (R2-14).
+//! What an agent is told of its daemon's start (R2-14), and what other programs are.
 
 use serde_json::Value;
 
@@ -92,4 +92,23 @@ fn a_start_after_a_turn_was_cut_off_is_told_at_once() {
         "{memory}"
     );
     assert_eq!(daemon.stop().code, 0);
+}
+
+/// R0-37: the PID file names the daemon while it runs and is gone after its stop. One that a killed daemon
+/// left, whatever it names, keeps nobody from starting and is replaced.
+#[test]
+fn the_pid_file_is_there_while_the_daemon_runs_and_a_stale_one_does_no_harm() {
+    let rig = Rig::native(SCRIPT, "");
+    let file = rig.state("pid");
+    let own = format!("{}\n", std::process::id());
+    let daemon = rig.start();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), own);
+    daemon.kill();
+    assert!(file.exists(), "nobody removes it after a kill");
+    // The process of that number is another one by now, and lives.
+    std::fs::write(&file, "1\n").unwrap();
+    let daemon = rig.start();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), own);
+    assert_eq!(daemon.stop().code, 0);
+    assert!(!file.exists());
 }

@@ -104,6 +104,7 @@ fn names_stay_in_their_folder() {
         assert_eq!(paths.agent_dir(name), Path::new("/s/agents").join(folder), "{name}");
     }
     assert_eq!(paths.agent_lock("ada"), Path::new("/s/agents/ada/lock"));
+    assert_eq!(paths.agent_pid("ada"), Path::new("/s/agents/ada/pid"));
     assert_eq!(paths.hub_lock(), Path::new("/s/hub.lock"));
     assert_eq!(paths.change_notice("hub"), Path::new("/s/bells/hub.bell"));
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{ADA, BINARY, Ipc, SCRIPT, Scene};
 
 /// R0-35, R0-37, R1-10, R1-45, C6: the socket and the supervisor stand before the runner starts; the
-/// supervisor ends after the runner, then the socket is gone, before IRC is left.
+/// supervisor ends after the runner, then the socket is gone, before IRC is left, and the PID file is last.
 #[test]
 fn the_socket_comes_before_the_runner_and_goes_after_it() {
     let mut scene = Scene::open();
@@ -26,6 +26,11 @@ fn the_socket_comes_before_the_runner_and_goes_after_it() {
     assert_eq!(steps, expect);
     let link = scene.stage.world.path("run/culture-oak-ada.sock");
     assert!(scene.socket().exists() && link.exists());
+    let pid_file = scene.stage.world.state().join("agents/oak-ada/pid");
+    let pid: u32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
+    let lock = scene.stage.world.state().join("agents/oak-ada/lock");
+    let lock = std::fs::read_to_string(lock).unwrap();
+    assert!(lock.starts_with(&format!("pid {pid}\n")), "{lock}");
     drop(ipc);
     scene.hub.terminate();
     assert!(!scene.socket().exists() && std::fs::symlink_metadata(link).is_err());
@@ -35,6 +40,7 @@ fn the_socket_comes_before_the_runner_and_goes_after_it() {
     let watched = at("part=\"supervisor\"");
     assert!(at("agent loop ended") < watched && watched < at("socket closed"), "{log}");
     assert!(at("socket closed") < at("link ended"), "{log}");
+    assert!(at("link ended") < at("PID file removed") && !pid_file.exists(), "{log}");
 }
 
 /// `sd_notify`: a daemon that a service manager keeps says when it is ready and when it ends.
