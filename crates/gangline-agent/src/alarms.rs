@@ -118,7 +118,8 @@ impl Alarms {
         let follows = match row.on_timeout {
             OnTimeout::None | OnTimeout::Deny => None,
             OnTimeout::Pause => {
-                Some(Incoming::Pause { reason: PauseReason::Question, until: None })
+                let (reason, until, note) = (PauseReason::Question, None, None);
+                Some(Incoming::Pause { reason, until, note })
             }
             OnTimeout::Abort => row.turn.map(|turn| Incoming::EndTurn { turn }),
         };

@@ -63,8 +63,8 @@ pub(crate) enum Incoming {
     Operator(Word),
     /// What the store has of pauses when the daemon begins.
     Pauses(Vec<PauseRow>),
-    /// No new turn is to begin for this reason. One that holds already gets another end.
-    Pause { reason: PauseReason, until: Option<UnixMicros> },
+    /// No new turn is to begin for this reason. One that holds already gets another end and note.
+    Pause { reason: PauseReason, until: Option<UnixMicros>, note: Option<Redacted> },
     /// This reason holds no more.
     Unpause(PauseReason),
     /// The supervisor has given up: a person must decide (R0-28, R1-34).
@@ -143,8 +143,8 @@ pub(crate) struct Escalation {
     pub(crate) cause: String,
     /// What was seen.
     pub(crate) evidence: String,
-    /// How often it tried the same, if that was counted; 0 otherwise.
-    pub(crate) tried: u32,
+    /// How often it did the same again, if that was counted; 0 otherwise.
+    pub(crate) retries: u32,
 }
 
 /// What an operator may say to an agent.

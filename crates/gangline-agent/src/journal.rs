@@ -343,7 +343,7 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
             None
         }
         Entry::Whisper(_) => Some(Reply::Rescan),
-        Entry::Alert(_) | Entry::Finding(_) => {
+        Entry::Alert(_) | Entry::AlertUnlessAsked { .. } | Entry::Finding(_) => {
             deps.alerts.tell();
             None
         }

@@ -133,10 +133,7 @@ fn unusable(what: &str, error: &StoreError) -> Ended {
     }
 }
 
-async fn start(
-    (lock, store): (&FileLock, Store),
-    mut settings: Settings,
-) -> Result<Ended, Ended> {
+async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Result<Ended, Ended> {
     let name = settings.agent.nick.clone();
     let began = settings.clock.now();
     let mut signals =

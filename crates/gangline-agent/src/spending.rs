@@ -66,8 +66,8 @@ pub(crate) struct Spending {
     told: BTreeMap<BudgetScope, (Standing, Budget)>,
     /// The day for which that holds.
     day: String,
-    /// The agent is held for a budget of its own or of a room.
-    held: bool,
+    /// The budgets, of its own or of a room, that hold the agent, and what people are told of each.
+    held: BTreeMap<BudgetScope, String>,
     /// The hold of the fleet that this agent has followed.
     fleet: Option<i64>,
     /// What an earlier daemon told may hold no more.
@@ -82,7 +82,7 @@ impl Spending {
             recorded: (0, 0),
             told: BTreeMap::new(),
             day: String::new(),
-            held: false,
+            held: BTreeMap::new(),
             fleet: None,
             first: true,
         }
@@ -211,7 +211,7 @@ impl Spending {
         for (scope, _) in told.into_iter().filter(|(_, (how, _))| *how != Standing::Fine) {
             self.send(Incoming::FindingResolved { key: key(&scope) }).await;
         }
-        if std::mem::take(&mut self.held) {
+        if !std::mem::take(&mut self.held).is_empty() {
             self.send(Incoming::Unpause(PauseReason::Budget)).await;
         }
     }
@@ -250,10 +250,10 @@ impl Spending {
             self.hold_fleet(&cause, until).await?;
             return Ok(false);
         }
+        let until = Some(UnixMicros(day.ends));
         if stops {
-            self.held = true;
-            let until = Some(UnixMicros(day.ends));
-            self.send(Incoming::Pause { reason: PauseReason::Budget, until }).await;
+            self.held.insert(scope.clone(), texts::budget_holds(scope, budget, spent));
+            self.hold(until).await;
         }
         match now.0 {
             Standing::Fine => {
@@ -268,11 +268,20 @@ impl Spending {
             }
             Standing::Nearly | Standing::Spent => {}
         }
-        if was == Standing::Spent && now.0 != Standing::Spent && self.held {
-            self.held = false;
-            self.send(Incoming::Unpause(PauseReason::Budget)).await;
+        if !stops && self.held.remove(scope).is_some() {
+            match self.held.is_empty() {
+                true => self.send(Incoming::Unpause(PauseReason::Budget)).await,
+                false => self.hold(until).await,
+            }
         }
         Ok(stops)
+    }
+
+    /// Holds the agent for all budgets that hold it: there is one pause for them.
+    async fn hold(&self, until: Option<UnixMicros>) {
+        let why = self.held.values().map(String::as_str).collect::<Vec<_>>().join("; ");
+        let (reason, note) = (PauseReason::Budget, Some(self.deps.me.redactor.redact(&why)));
+        self.send(Incoming::Pause { reason, until, note }).await;
     }
 
     /// Returns whether this agent tells of a budget that several have: the first one of the file does.
@@ -342,7 +351,9 @@ impl Spending {
             }
             Some(hold) if self.fleet != Some(hold.id) => {
                 self.fleet = Some(hold.id);
-                self.send(Incoming::Pause { reason: PauseReason::Fleet, until: hold.until }).await;
+                let (reason, until) = (PauseReason::Fleet, hold.until);
+                let note = Some(self.deps.me.redactor.redact(&hold.why));
+                self.send(Incoming::Pause { reason, until, note }).await;
             }
             Some(_) => {}
             None => self.let_fleet_go().await?,

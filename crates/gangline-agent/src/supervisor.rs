@@ -338,12 +338,12 @@ impl Supervisor {
         match act {
             Act::None => {}
             Act::Whisper { kind, text, firmer: _ } => self.whisper(kind, from, text).await,
-            Act::Escalate { kind, task, text, cause, evidence, tried } => {
+            Act::Escalate { kind, task, text, cause, evidence, retries } => {
                 self.state.escalation = Escalated::Told(0);
                 self.pause().await;
                 self.whisper(WhisperKind::Escalation, from, text).await;
                 let (cause, evidence) = (cause.into_string(), evidence.into_string());
-                let escalation = Escalation { kind, task, cause, evidence, tried };
+                let escalation = Escalation { kind, task, cause, evidence, retries };
                 self.tell(Incoming::Escalate(Box::new(escalation))).await;
             }
         }

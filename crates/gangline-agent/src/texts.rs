@@ -22,7 +22,8 @@ use gangline_core::{
 use gangline_store::{Cancel, MessageRow};
 
 pub(crate) use budgets::{
-    FLEET_PARKED, budget_alert, budget_raise, budget_refused, budget_stands, is_budget_refusal,
+    FLEET_PARKED, budget_alert, budget_holds, budget_raise, budget_refused, budget_stands,
+    is_budget_refusal,
 };
 
 use crate::settings::InsteadOf;

@@ -12,6 +12,23 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
+/// Returns whether a host is none of the public network by its name alone: an address, or `localhost`.
+/// Nothing is looked up.
+#[must_use]
+pub fn is_private_by_name(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => !is_public(address),
+        Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
+    }
+}
+
+/// Returns whether a host, without brackets, is named among those that need not be public.
+#[must_use]
+pub fn is_allowed(host: &str, allow_hosts: &[String]) -> bool {
+    allow_hosts.iter().any(|it| it.trim_start_matches('[').trim_end_matches(']') == host)
+}
+
 fn is_public_v4(it: Ipv4Addr) -> bool {
     let [a, b, c, _] = it.octets();
     let shared = a == 100 && (64..128).contains(&b);

@@ -4,9 +4,17 @@ use std::path::{Path, PathBuf};
 
 use gangline_config::{Alerts, TargetKind, WebhookTarget, Webhooks, masked_url};
 use gangline_core::{
-    alert::quiet::QuietHours, hook::WebhookEvent, name::ChannelName, redact::Redactor,
+    alert::{is_held_back, quiet::QuietHours},
+    finding::Severity,
+    hook::WebhookEvent,
+    name::ChannelName,
+    redact::Redactor,
+    time::WallMicros,
 };
-use gangline_os::{fsio, secret::Secret};
+use gangline_os::{clock::UnixMicros, fsio, secret::Secret};
+use jiff::tz::TimeZone;
+
+use crate::address::{is_allowed, is_private_by_name};
 
 /// The name of the target that is the channel on IRC.
 pub const IRC: &str = "irc";
@@ -143,6 +151,40 @@ impl Plan {
         }
     }
 
+    /// Returns when the quiet hours end that hold back an alert at webhooks now.
+    #[must_use]
+    pub fn quiet_until(&self, severity: Severity, now: UnixMicros) -> Option<UnixMicros> {
+        let hours = self.quiet.filter(|_| is_held_back(severity))?;
+        hours.end(WallMicros(now.0), &TimeZone::system()).map(|end| UnixMicros(end.0))
+    }
+
+    /// Returns what is certain to fail at an address, without looking anything up: one text for each such
+    /// target.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        let doubt = |target: &Where| {
+            let name = &target.name;
+            let url = match reqwest::Url::parse(target.url.expose().trim()) {
+                Ok(url) => url,
+                Err(error) => {
+                    return Some(format!(
+                        "the address of the webhook {name} is not a URL: {error}"
+                    ));
+                }
+            };
+            let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
+            let bare = host.trim_start_matches('[').trim_end_matches(']');
+            let refused = is_private_by_name(bare) && !is_allowed(bare, &self.allow_hosts);
+            refused.then(|| {
+                format!(
+                    "the webhook {name} leads to {bare}, on this machine or a private network: write \
+                     `allow_hosts: [\"{bare}\"]` under `webhooks` to post there"
+                )
+            })
+        };
+        self.targets.iter().filter_map(doubt).collect()
+    }
+
     /// Returns the address of that name.
     #[must_use]
     pub fn target(&self, name: &str) -> Option<&Where> {
@@ -191,6 +233,43 @@ mod tests {
     //! What is masked.
 
     use super::*;
+
+    /// What needs no look-up to be refused is said when the file is checked.
+    #[test]
+    fn an_address_that_is_certain_to_be_refused_is_told() {
+        let doubts = |webhooks: &str| {
+            let text = format!("server: {{name: oak}}\nagents: []\nwebhooks: {{{webhooks}}}\n");
+            let config = gangline_config::parse(&text, "agents.yaml").unwrap();
+            Plan::read(&config.webhooks, &config.alerts, Path::new("/")).doubts()
+        };
+        let none: [&str; 0] = [];
+        for fine in [
+            "url: 'https://x.org/a'",
+            "url: 'http://intern/a'",
+            "url: 'http://127.0.0.1:8/a', allow_hosts: [127.0.0.1]",
+            "url: 'http://LocalHost/a', allow_hosts: [LOCALHOST]",
+            "url: 'http://[::1]/a', allow_hosts: ['[::1]']",
+        ] {
+            assert_eq!(doubts(fine), none, "{fine}");
+        }
+        for (address, host) in [
+            ("http://127.0.0.1:8/s3cret", "127.0.0.1"),
+            ("http://0x7f000001/s3cret", "127.0.0.1"),
+            ("http://localhost/s3cret", "localhost"),
+            ("http://a.localhost./s3cret", "a.localhost."),
+            ("http://[::1]/s3cret", "::1"),
+            ("https://10.0.0.7/s3cret", "10.0.0.7"),
+        ] {
+            let told = doubts(&format!("targets: [{{name: x, url: '{address}'}}]"));
+            let expected = format!(
+                "the webhook x leads to {host}, on this machine or a private network: write \
+                 `allow_hosts: [\"{host}\"]` under `webhooks` to post there"
+            );
+            assert_eq!(told, [expected]);
+        }
+        let told = doubts("url: 'https://[x/s3cret'");
+        assert_eq!(told, ["the address of the webhook url is not a URL: invalid IPv6 address"]);
+    }
 
     /// A word of an address is masked where the receiver says it, and not in an agent's own words.
     #[test]

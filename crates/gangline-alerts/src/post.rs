@@ -138,8 +138,7 @@ async fn resolved(
     let found = tokio::net::lookup_host((bare.as_str(), port)).await;
     let found: Vec<SocketAddr> =
         found.map_err(|error| PostError::passing(format!("{host}: {error}")))?.collect();
-    let named = |it: &String| it.trim_start_matches('[').trim_end_matches(']') == bare;
-    if allow_hosts.iter().any(named) {
+    if address::is_allowed(&bare, allow_hosts) {
         return Ok((host, found));
     }
     let public: Vec<_> = found.iter().copied().filter(|it| address::is_public(it.ip())).collect();

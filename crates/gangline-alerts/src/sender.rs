@@ -15,7 +15,7 @@ use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use gangline_config::TargetKind;
 use gangline_core::{
     AgentName,
-    alert::{self, AfterFailure, DeliveryState, Failure, Telling, is_held_back, next, text::told},
+    alert::{self, AfterFailure, DeliveryState, Failure, Telling, next, text::told},
     redact::Redacted,
     time::WallMicros,
 };
@@ -24,7 +24,6 @@ use gangline_os::{
     clock::{SharedClock, UnixMicros, within},
 };
 use gangline_store::{AlertRow, DeliveryEnd, DeliveryRow, NewDelivery, Store, StoreError};
-use jiff::tz::TimeZone;
 use tokio::sync::{Notify, watch};
 use tracing::{info, warn};
 
@@ -340,13 +339,12 @@ fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec
         let text = in_room.unwrap_or_else(|| text.clone());
         all.push(NewDelivery { target: IRC.to_owned(), text, at: now, repeats });
     }
-    let quiet = plan.quiet.filter(|_| is_held_back(row.severity));
-    let quiet = quiet.and_then(|hours| hours.end(WallMicros(now.0), &TimeZone::system()));
+    let quiet = plan.quiet_until(row.severity, now);
     for target in plan.targets.iter().filter(|target| wants(&target.events)) {
         let at = match (quiet, how) {
             // The first telling waits already.
             (Some(_), Telling::Again(_)) => continue,
-            (Some(end), Telling::First | Telling::More(_)) => UnixMicros(end.0),
+            (Some(end), Telling::First | Telling::More(_)) => end,
             (None, _) => now,
         };
         all.push(NewDelivery { target: target.name.clone(), text: text.clone(), at, repeats });
@@ -354,7 +352,8 @@ fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec
     all
 }
 
-/// Returns the end of a delivery that is not sent now: its sender died, or nobody needs it any more.
+/// Returns the end of a delivery that is not sent now: its sender died, nobody needs it any more, or it has
+/// become due in quiet hours, as the next attempt does or what a target has held up.
 fn without_sending(plan: &Plan, row: &DeliveryRow, now: UnixMicros) -> Option<DeliveryEnd> {
     if row.state == DeliveryState::Claimed {
         let died = Redacted::constant("the process that sent it has ended");
@@ -372,10 +371,13 @@ fn without_sending(plan: &Plan, row: &DeliveryRow, now: UnixMicros) -> Option<De
     // What was tried on IRC was not said.
     let held = (row.attempts == 0 || row.target == IRC) && now.since(row.made_at) > alert::CLAIM;
     let closed = row.about.is_some_and(|(_, closed)| closed);
-    (held && closed).then(|| {
+    if held && closed {
         let why = Redacted::constant("it was settled before this could be sent");
-        DeliveryEnd::Over(DeliveryState::NotNeeded, Some(why))
-    })
+        return Some(DeliveryEnd::Over(DeliveryState::NotNeeded, Some(why)));
+    }
+    let at = plan.quiet_until(row.severity, now).filter(|_| row.target != IRC)?;
+    let waits = || Redacted::constant("waits for the end of the quiet hours");
+    Some(DeliveryEnd::Again { at, trouble: row.trouble.clone().unwrap_or_else(waits) })
 }
 
 async fn in_room(room: Option<&dyn Room>, row: &DeliveryRow, now: UnixMicros) -> DeliveryEnd {

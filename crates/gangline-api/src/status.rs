@@ -15,7 +15,7 @@ fn is_none(count: &usize) -> bool {
 mod tests;
 
 pub use cut::cut;
-pub use paused::ShownPause;
+pub use paused::{ShownPause, still_held};
 pub use situation::{DESCRIPTION_MAX, Situation};
 
 use std::collections::BTreeMap;

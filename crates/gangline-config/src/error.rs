@@ -176,7 +176,7 @@ pub(super) fn quote(source: &str, place: Place, secret: Secrecy) -> Option<Quote
     Some(Quoted { text: format!("{prefix}{rest}"), indent, width: width.max(1) })
 }
 
-/// Cuts a line behind a key that may hold a secret.
+/// Cuts a line behind a key that may hold a secret, or behind the host of an address that may be one.
 fn without_secret(line: &str) -> String {
     const ENDS: [&str; 9] = [
         "password",
@@ -193,6 +193,27 @@ fn without_secret(line: &str) -> String {
         let word = line[..at].trim_end_matches([' ', '"', '\'']).to_ascii_lowercase();
         if ENDS.iter().any(|end| word.ends_with(end)) && !line[at + 1..].trim().is_empty() {
             return format!("{}: ***", &line[..at]);
+        }
+    }
+    without_path(line)
+}
+
+/// The longest path of an address that is quoted, in bytes: a longer one may be a secret, as a webhook's is.
+const PATH_SHOWN: usize = 8;
+
+/// Cuts a line behind the host of an address with a name or a long path.
+fn without_path(line: &str) -> String {
+    for (at, _) in line.match_indices("://") {
+        let begin = at + "://".len();
+        let rest = &line[begin..];
+        let end = |marks: &[char]| rest.find(marks).unwrap_or(rest.len());
+        let all = end(&[' ', '\t', '"', '\'', ',', '}', ']']);
+        let host = end(&['/', '?', '#', '\\']).min(all);
+        if rest[..host].contains('@') {
+            return format!("{}***", &line[..begin]);
+        }
+        if all - host > PATH_SHOWN {
+            return format!("{}/***", &line[..begin + host]);
         }
     }
     line.to_owned()

@@ -22,7 +22,7 @@ pub use self::{
     supervisor::{CLAUDE_MODEL, Supervisor, Watcher},
     thinking::Thinking,
     watchdogs::Watchdogs,
-    webhooks::{Alerts, HookUrl, TargetKind, WebhookTarget, Webhooks, masked_url},
+    webhooks::{Alerts, HookUrl, TEMPLATE_WORDS, TargetKind, WebhookTarget, Webhooks, masked_url},
     words::{
         Compaction, Guests, MentionWhenBusy, OnCrash, OnEscalation, Process, Profile, Progress,
         PromptBy, ReplyMode, RestartNote, Role, ServerKey,

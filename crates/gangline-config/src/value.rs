@@ -72,13 +72,18 @@ pub(super) fn thinking(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
 /// Reads an http or https address.
 pub(super) fn url(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
     let url = reader.text(key, node)?;
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    let plain = !url.chars().any(|c| c.is_whitespace() || c.is_control());
-    if plain && rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) {
+    if is_url(&url) {
         return Some(url);
     }
     reader.fault(node.place, format!("`{key}` must begin with http:// or https:// and a host"));
     None
+}
+
+/// Returns whether a text begins as an address over HTTP does: with the scheme and a host.
+pub(super) fn is_url(url: &str) -> bool {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let plain = !url.chars().any(|c| c.is_whitespace() || c.is_control());
+    plain && rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
 }
 
 /// Reads the name of an environment variable.

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::{
     declared::{self, plain, section},
+    error::shown,
     node::Node,
     reader::Reader,
     schema,
@@ -21,8 +22,13 @@ use super::{
 
 /// The most entries of `webhooks.targets`, and of `webhooks.allow_hosts`.
 const LIST_MAX: usize = 16;
+/// The words that a template has places for: `{{text}}`.
+pub const TEMPLATE_WORDS: [&str; 5] = ["text", "agent", "event", "severity", "number"];
 /// The longest template, in bytes.
 const TEMPLATE_MAX: usize = 16 * 1024;
+/// What is said of an empty list of events.
+const EVENTS_HELP: &str =
+    "remove the key for all events, or name some: [agent_error, agent_question]";
 /// The names of the targets that are not in `webhooks.targets`.
 const RESERVED: [&str; 2] = ["irc", "url"];
 
@@ -152,9 +158,17 @@ section! {
 pub(super) fn webhooks(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Webhooks> {
     let mut section = reader.section(key, node)?;
     let silent = section.take_null("irc_channel").is_some();
+    let events = section.place_of("events");
     let mut webhooks: Webhooks = declared::read(reader, key, section)?;
     if silent {
         webhooks.irc_channel = None;
+    }
+    if webhooks.events.is_empty()
+        && let Some(place) = events
+    {
+        let message = "`webhooks.events` is empty, so no alert is told, except at targets that have their \
+                       own `events`";
+        reader.warn(place, message, Some(EVENTS_HELP.to_owned()));
     }
     Some(webhooks)
 }
@@ -164,8 +178,18 @@ pub(super) fn alerts(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<A
     plain(reader, key, node)
 }
 
+/// As [`value::url`], and what is wrong is told without the address.
 fn url(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<HookUrl> {
-    value::url(reader, key, node).map(HookUrl::new)
+    let url = reader.text(key, node)?;
+    if value::is_url(&url) {
+        return Some(HookUrl::new(url));
+    }
+    reader.secret_value_fault(
+        node.place,
+        &format!("`{key}` must begin with http:// or https:// and a host"),
+        "write the whole address, as the receiver gave it; it is a secret, so it is not shown here",
+    );
+    None
 }
 
 fn targets(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Vec<WebhookTarget>> {
@@ -185,7 +209,13 @@ fn targets(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Vec<Webhook
                 reader.fault(at, format!("a target needs `{needed}`"));
             }
         }
+        let events = section.place_of("events");
         let target: WebhookTarget = declared::read(reader, "webhooks.targets", section)?;
+        if let (Some(place), Some([])) = (events, target.events.as_deref()) {
+            let message =
+                format!("`events` is empty, so the target `{}` gets no alert", target.name);
+            reader.warn(place, message, Some(EVENTS_HELP.to_owned()));
+        }
         if !target.name.is_empty() && !names.insert(target.name.clone()) {
             reader.fault(at, format!("two targets have the name `{}`", target.name));
         }
@@ -221,12 +251,25 @@ fn template(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
         reader.fault(node.place, format!("`{key}` is longer than {TEMPLATE_MAX} bytes"));
         return None;
     }
-    if !text.contains("{{text}}") {
+    let words = template_words(&text);
+    if !words.contains(&"text") {
         let help = "such as {\"message\": \"{{text}}\", \"agent\": \"{{agent}}\"}";
         reader.fault_help(node.place, format!("`{key}` has no {{{{text}}}}"), help);
         return None;
     }
+    // The receiver may have words of its own, so this is no fault.
+    for word in words.iter().filter(|word| !TEMPLATE_WORDS.contains(word)) {
+        let message = format!("`{key}` has `{{{{{}}}}}`, which is sent as it is", shown(word));
+        let known = TEMPLATE_WORDS.map(|word| format!("{{{{{word}}}}}")).join(", ");
+        reader.warn(node.place, message, Some(format!("what is filled in is {known}")));
+    }
     Some(text)
+}
+
+/// Returns the words in double braces, without spaces around them.
+fn template_words(template: &str) -> Vec<&str> {
+    let parts = template.split("{{").skip(1);
+    parts.filter_map(|part| Some(part.split_once("}}")?.0.trim())).collect()
 }
 
 fn hosts(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Vec<String>> {
@@ -234,7 +277,7 @@ fn hosts(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Vec<String>> 
     let hosts = reader.texts(key, node)?;
     let legal = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
     if let Some(wrong) = hosts.iter().find(|it| it.is_empty() || !it.chars().all(legal)) {
-        let wrong = super::error::shown(wrong);
+        let wrong = shown(wrong);
         reader.fault(place, format!("`{key}`: `{wrong}` is not the name of a host"));
         return None;
     }

@@ -50,6 +50,21 @@ impl PauseReason {
             Self::Budget | Self::Fleet => false,
         }
     }
+
+    /// Returns what people can do about a reason that [`Self::ends_with_resume`] says no to; `None` for the
+    /// others.
+    #[must_use]
+    pub fn instead_of_resume(self) -> Option<&'static str> {
+        match self {
+            Self::Budget => Some("add to it by `gangline budget raise`, or wait until then"),
+            Self::Fleet => Some("`gangline budget release` ends it"),
+            Self::Operator
+            | Self::Question
+            | Self::Escalation
+            | Self::Schedule
+            | Self::RateLimit => None,
+        }
+    }
 }
 
 /// When a pause ends by itself.

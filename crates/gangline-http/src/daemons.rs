@@ -46,11 +46,16 @@ pub trait Daemons: Send + Sync {
     fn agent(&self, word: Option<&str>) -> Result<AgentName, ApiError>;
 
     /// Gives an order; returns once the daemon has it. Without a daemon, pauses and escalations are
-    /// changed in the store.
+    /// changed in the store. Returns what still holds an agent that was to resume, and what helps.
     ///
     /// # Errors
     /// When the daemon refuses, or must run for this and does not.
-    async fn order(&self, store: &Store, agent: AgentName, order: Order) -> Result<(), ApiError>;
+    async fn order(
+        &self,
+        store: &Store,
+        agent: AgentName,
+        order: Order,
+    ) -> Result<Option<String>, ApiError>;
 
     /// Answers what waits under a number, as the owner. Returns what was done.
     ///

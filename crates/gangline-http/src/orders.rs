@@ -132,6 +132,9 @@ async fn give(
 ) -> Answered {
     keys::caller(shared, headers).await?.must_be_owner()?;
     let agent = shared.daemons.agent(nick)?;
-    shared.daemons.order(&shared.store, agent.clone(), order).await?;
-    Ok(Json(json!({"ok": true, "agent": agent})))
+    let held = shared.daemons.order(&shared.store, agent.clone(), order).await?;
+    Ok(Json(match held {
+        Some(held) => json!({"ok": true, "agent": agent, "held": held}),
+        None => json!({"ok": true, "agent": agent}),
+    }))
 }

@@ -65,6 +65,8 @@ pub struct HubOptions {
     pub irc: Option<SocketAddr>,
     /// Where agents find IRC when there is no embedded server.
     pub irc_elsewhere: String,
+    /// The account and password of the hub's own client there; none = it does not log in.
+    pub login_elsewhere: Option<(String, Secret)>,
     /// Whether it starts and ends daemons at all.
     pub keeps_agents: bool,
     /// What SIGTERM does.

@@ -225,13 +225,14 @@ fn is_base(key: &str) -> bool {
 /// coding agent, and `NODE_OPTIONS`, which would change each program that runs on Node.
 #[must_use]
 pub fn is_identity(name: &OsStr) -> bool {
-    const NAMES: [&str; 9] = [
+    const NAMES: [&str; 10] = [
         "BD_ACTOR",
         "BEADS_AGENT_NAME",
         "CLAUDECODE",
         "CULTURE_NICK",
         "GANGLINE_NICK",
         "GANGLINE_SOCKET",
+        "GANGLINE_STARTED_BY",
         "GANGLINE_STATE_DIR",
         "GANGLINE_TOKEN",
         "NODE_OPTIONS",

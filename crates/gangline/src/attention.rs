@@ -45,6 +45,12 @@ pub(crate) async fn answer(
 /// Tells an agent; returns what came of it.
 async fn tell(site: Site<'_>, agent: &AgentName, word: Word) -> Result<String, Failure> {
     let taken = control::tell_aside((site.store, site.paths), agent, word).await?;
+    if word == Word::Resume
+        && taken.is_ok()
+        && let Some(held) = control::still_held(site.store, agent).await?
+    {
+        return Ok(held);
+    }
     Ok(match (word, taken) {
         (Word::Resume, Ok(Taken::ByDaemon)) => format!("{agent} goes on"),
         (Word::Resume, taken) => {

@@ -14,6 +14,8 @@ mod tests;
 
 /// The variable with the agent's token.
 pub(crate) const TOKEN: &str = "GANGLINE_TOKEN";
+/// The variable with the agent that started a program which has shed its run id ([`shed_run_id`]).
+pub(crate) const STARTED_BY: &str = "GANGLINE_STARTED_BY";
 /// The variables that name an agent, ours first. A person sets them, too, to speak to its daemon: by
 /// themselves they make nobody an agent.
 pub(crate) const NICK: [&str; 2] = ["GANGLINE_NICK", "CULTURE_NICK"];
@@ -49,6 +51,9 @@ impl Caller {
         }
         if given(env, TOKEN).is_some() {
             return Self::Agent { name: named(), mark: TOKEN };
+        }
+        if let Some(by) = text(STARTED_BY) {
+            return Self::Agent { name: by.parse().ok(), mark: STARTED_BY };
         }
         let login = LOGIN.into_iter().find_map(text);
         Self::Person { user: login.map(|user| user.trim().to_owned()).filter(|it| !it.is_empty()) }
@@ -94,8 +99,18 @@ pub(crate) fn name() -> String {
     Caller::here().known_as().to_owned()
 }
 
-/// Begins the program anew without the run id if it has one; else returns at once. The sweep of a
-/// later daemon reads the environment that a process was started with, so no other way helps.
+/// Returns whether this program may print the owner's password: what it prints to an agent goes into a
+/// model's context and into logs.
+pub(crate) fn may_read_password() -> bool {
+    match Caller::here() {
+        Caller::Person { .. } => true,
+        Caller::Agent { .. } => false,
+    }
+}
+
+/// Begins the program anew without the run id if it has one; else returns at once. It still knows that an
+/// agent has started it. The sweep of a later daemon reads the environment that a process was started with,
+/// so no other way helps.
 #[allow(clippy::disallowed_methods, reason = "no child: this process goes on as the same program")]
 pub(crate) fn shed_run_id() -> Result<(), Failure> {
     if given(&|name| std::env::var_os(name), RUN_ID).is_none() {
@@ -104,6 +119,6 @@ pub(crate) fn shed_run_id() -> Result<(), Failure> {
     let failed = |error| Failure::environment(error).doing("cannot start again without the run id");
     let program = program::path()?;
     let mut again = std::process::Command::new(program);
-    again.args(std::env::args_os().skip(1)).env_remove(RUN_ID);
+    again.args(std::env::args_os().skip(1)).env_remove(RUN_ID).env(STARTED_BY, name());
     Err(failed(again.exec()))
 }

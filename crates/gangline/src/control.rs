@@ -4,13 +4,13 @@ use std::{fmt, io, time::Duration};
 
 use gangline_api::{
     ipc::{self, Response, Token},
-    status::AgentStatus,
+    status::{AgentStatus, still_held as still_held_by},
 };
 use gangline_core::{AgentName, pause::PauseReason};
 use gangline_hub::credentials;
 use gangline_os::{
     change_notice,
-    clock::{UnixMicros, rfc3339},
+    clock::{self, UnixMicros, rfc3339},
     fsio,
     paths::Paths,
     task,
@@ -25,7 +25,7 @@ use crate::{
     },
     failure::Failure,
     fleet::{self, Fleet, Member},
-    output, show,
+    output, show, view,
 };
 
 /// How long a daemon may take to say what it does; after that its row is used.
@@ -121,6 +121,14 @@ pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<T
             Ok(Taken::Unheard(why))
         }
     }
+}
+
+/// Returns what is told instead of `resumed` of an agent that stays held, as by a spent budget.
+pub(crate) async fn still_held(store: &Store, name: &AgentName) -> Result<Option<String>, Failure> {
+    let row = store.agent(name).await?;
+    let now = clock::system().now();
+    let pauses: Vec<_> = row.iter().flat_map(|row| row.holding(now)).map(view::pause).collect();
+    Ok(still_held_by(name.as_str(), &pauses))
 }
 
 /// As [`tell`], without blocking the caller's thread; the inner error is a refusal.

@@ -164,30 +164,48 @@ impl Fleet {
             let of = members.iter().filter(|member| names.contains(&member.name));
             let told: Vec<(&AgentName, Report)> =
                 of.map(|member| (&member.name, look(member))).collect();
-            told.iter().for_each(|(name, told)| said.say(name, told));
+            let now = clock.monotonic();
+            told.iter().for_each(|(name, told)| said.say(name, told, now));
             let waiting = told.iter().any(|(_, told)| matches!(told, Report::Waiting(_)));
-            let late = until.is_some_and(|until| clock.monotonic() >= until);
+            let late = until.is_some_and(|until| now >= until);
             if !waiting || late {
-                return Ok(told.into_iter().filter_map(failed).collect());
+                let within = patience.unwrap_or_default();
+                return Ok(told.into_iter().filter_map(|told| failed(told, within)).collect());
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 }
 
-fn failed((name, told): (&AgentName, Report)) -> Option<(AgentName, String)> {
+/// How the reason begins for one that was not done in time.
+pub(crate) const LATE: &str = "not in time";
+
+fn failed((name, told): (&AgentName, Report), within: Duration) -> Option<(AgentName, String)> {
     match told {
         Report::Done(_) => None,
-        Report::Waiting(text) => Some((name.clone(), format!("not in time: {text}"))),
+        Report::Waiting(text) => {
+            Some((name.clone(), format!("{LATE} ({} s): {text}", within.as_secs())))
+        }
         Report::Failed(text) => Some((name.clone(), text)),
     }
 }
 
-/// What was said of each, so that nothing is said twice.
+/// What was said of each, so that nothing is said twice; but a wait in which nothing changes is said again
+/// from time to time.
 pub(crate) struct Said {
-    last: BTreeMap<AgentName, String>,
+    last: BTreeMap<AgentName, Last>,
     width: usize,
 }
+
+/// What was said last: since when it is so, and when that was said.
+struct Last {
+    text: String,
+    since: Duration,
+    said: Duration,
+}
+
+/// How often a wait in which nothing changes is said again.
+const SAID_EVERY: Duration = Duration::from_secs(15);
 
 impl Said {
     pub(crate) fn new(names: &[AgentName]) -> Self {
@@ -195,11 +213,27 @@ impl Said {
         Self { last: BTreeMap::new(), width }
     }
 
-    pub(crate) fn say(&mut self, name: &AgentName, told: &Report) {
-        let (Report::Done(text) | Report::Waiting(text) | Report::Failed(text)) = told;
-        if self.last.get(name) != Some(text) {
+    /// Says how far it is, if that is news; `now` is by a clock that never goes back.
+    pub(crate) fn say(&mut self, name: &AgentName, told: &Report, now: Duration) {
+        if let Some(text) = self.news(name, told, now) {
             output::note(&format!("{:<width$}  {text}", name.as_str(), width = self.width));
-            self.last.insert(name.clone(), text.clone());
+        }
+    }
+
+    fn news(&mut self, name: &AgentName, told: &Report, now: Duration) -> Option<String> {
+        let (Report::Done(text) | Report::Waiting(text) | Report::Failed(text)) = told;
+        let waits = matches!(told, Report::Waiting(_));
+        match self.last.get_mut(name).filter(|last| last.text == *text) {
+            None => {
+                let last = Last { text: text.clone(), since: now, said: now };
+                self.last.insert(name.clone(), last);
+                Some(text.clone())
+            }
+            Some(last) if waits && now.saturating_sub(last.said) >= SAID_EVERY => {
+                last.said = now;
+                Some(format!("{text}, for {} s", now.saturating_sub(last.since).as_secs()))
+            }
+            Some(_) => None,
         }
     }
 }

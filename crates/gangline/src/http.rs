@@ -114,7 +114,12 @@ impl Daemons for HubDaemons {
         found.map_err(|failure| told(ErrorCode::NotFound, &failure))
     }
 
-    async fn order(&self, store: &Store, agent: AgentName, order: Order) -> Result<(), ApiError> {
+    async fn order(
+        &self,
+        store: &Store,
+        agent: AgentName,
+        order: Order,
+    ) -> Result<Option<String>, ApiError> {
         let word = match order {
             Order::Compact => Word::Compact,
             Order::NewSession => Word::Clear,
@@ -123,7 +128,11 @@ impl Daemons for HubDaemons {
             Order::Abort => Word::Interrupt,
         };
         match control::tell_aside((store, &self.paths), &agent, word).await {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(_)) if order == Order::Resume => {
+                let held = control::still_held(store, &agent).await;
+                held.map_err(|failure| told(ErrorCode::Unavailable, &failure))
+            }
+            Ok(Ok(_)) => Ok(None),
             Ok(Err(refused)) => Err(told(ErrorCode::Conflict, &refused)),
             Err(failure) => Err(told(ErrorCode::Unavailable, &failure)),
         }

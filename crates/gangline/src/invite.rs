@@ -77,6 +77,16 @@ pub(crate) fn brief(irc: &str, owner: &Secret, room: Option<&str>) -> String {
     )
 }
 
+/// Returns what an agent is told: where people join, and where they find the password.
+pub(crate) fn without_password(irc: &str, room: Option<&str>) -> String {
+    let (host, port) = place(irc);
+    let room = room.map_or_else(String::new, |room| format!(" The room is {room}."));
+    format!(
+        "The chat is at {host}/{port}, no TLS, account {OWNER}.{room}\n\
+         The password is not shown to an agent: a person finds it with `gangline join`.\n"
+    )
+}
+
 /// Returns host and port, as clients take them.
 pub(crate) fn place(irc: &str) -> (&str, &str) {
     let (host, port) = irc.rsplit_once(':').unwrap_or((irc, "6667"));

@@ -119,7 +119,7 @@ pub(crate) fn asked(status: AgentStatus, daemon: Option<AgentStatus>) -> AgentSt
 }
 
 /// Returns a pause as the wire has it.
-fn pause(row: &PauseRow) -> ShownPause {
+pub(crate) fn pause(row: &PauseRow) -> ShownPause {
     ShownPause {
         reason: row.reason.into(),
         until: row.until.map(rfc3339),

@@ -8,7 +8,7 @@ use gangline_core::{
     outcome::EndedBy,
 };
 use gangline_runtime::Capabilities;
-use gangline_store::{AgentUpdate, MessageRow};
+use gangline_store::{AgentUpdate, MessageRow, NewPause};
 use tracing::warn;
 
 use super::AgentLoop;
@@ -36,7 +36,10 @@ impl AgentLoop {
             }
             Incoming::Operator(word) => self.operator(word),
             Incoming::Pauses(rows) => self.begin_paused(rows),
-            Incoming::Pause { reason, until } => self.pause(reason, until),
+            Incoming::Pause { reason, until, note } => {
+                let agent = self.me.agent.clone();
+                self.pause_with(NewPause { note, ..NewPause::new(agent, reason, until) });
+            }
             Incoming::Unpause(reason) => self.unpause(reason),
             Incoming::Escalate(escalation) => self.escalate(&escalation),
             Incoming::Irc(trouble) => {

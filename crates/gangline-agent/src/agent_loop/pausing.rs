@@ -84,7 +84,8 @@ impl AgentLoop {
         self.think(Input::Unpause { reason });
     }
 
-    fn pause_with(&mut self, pause: NewPause) {
+    /// As [`Self::pause`], with what people are told of its cause.
+    pub(super) fn pause_with(&mut self, pause: NewPause) {
         self.words += 1;
         let (reason, until, note) = (pause.reason, pause.until, pause.note.clone());
         self.journal.push(Single::Pause(Box::new(pause)));

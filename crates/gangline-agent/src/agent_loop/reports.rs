@@ -136,14 +136,15 @@ impl AgentLoop {
             }
             Outcome::NeedsLogin => self.error(Some(turn), failure.unwrap_or_default()),
             Outcome::TimedOut => self.error(Some(turn), texts::TURN_TIMEOUT.to_owned()),
-            Outcome::Completed => self.completed(settled),
+            Outcome::Completed => self.completed(turn, settled),
             // A crash is told when the backend is gone; the others are nobody's fault.
             Outcome::Lost(_) | Outcome::RateLimited(_) | Outcome::Interrupted(_) => {}
         }
     }
 
-    /// Nothing waits any more, and nothing went back.
-    fn completed(&mut self, settled: &[Settlement]) {
+    /// Nothing waits any more, nothing went back, and no question of the turn is open: its answer begins the
+    /// turn that tells.
+    fn completed(&mut self, turn: TurnId, settled: &[Settlement]) {
         let open = settled.iter().any(|one| one.state == MessageState::Accepted);
         let Some(last) = settled.last().filter(|_| !open && self.core.view().waiting == 0) else {
             return;
@@ -157,7 +158,8 @@ impl AgentLoop {
             None => mention::strip(task, &[&self.me.agent]),
         };
         let text = complete(&self.me.agent, &task, &row.target);
-        self.alert(WebhookEvent::AgentComplete, text);
+        let alert = Box::new(alert(&self.me, WebhookEvent::AgentComplete, &text));
+        self.journal.push(Entry::AlertUnlessAsked { alert, turn, message: last.message });
     }
 
     pub(super) fn error(&mut self, turn: Option<TurnId>, message: String) {

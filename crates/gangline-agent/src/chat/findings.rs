@@ -1,7 +1,7 @@
 //! Answers to findings, said in the chat: `12 resume`; and what `status` says of them.
 
 use gangline_core::{
-    Principal, Tier,
+    ApprovalNumber, Principal, QuestionNumber, Tier,
     attention::parse_answer,
     finding::{ChoiceWord, FindingState},
     shown::cut,
@@ -18,6 +18,7 @@ use super::{
 use crate::{
     attention::{self, Left, NotChosen, Site},
     bus::{Incoming, Word},
+    texts::pauses,
 };
 
 /// How many findings `status` names.
@@ -64,6 +65,36 @@ impl Chat {
         self.choose_for(line, who, (&row, choice)).await
     }
 
+    /// Answers `99 resume` if 99 is no finding: such a line is no prompt. Called for what
+    /// [`Self::finding_answered`] has left.
+    pub(super) async fn nothing_waits(&self, line: &Line, who: &Principal, text: &str) -> Handled {
+        // `release 2` may be a task.
+        let begins = text.trim_start().starts_with(|c: char| c == '#' || c.is_ascii_digit());
+        let Some((number, _)) = parse_answer(text).filter(|_| begins) else { return Handled::No };
+        let asks = self.deps.policy.may(who, Action::Prompt, 0).is_ok();
+        if who.tier == Tier::Agent || !asks {
+            return Handled::No;
+        }
+        let number = number.0;
+        let question = self.deps.store.question(QuestionNumber(number)).await;
+        let approval = self.deps.store.approval(ApprovalNumber(number)).await;
+        let (question, approval) = match (question, approval) {
+            (Ok(question), Ok(approval)) => (question, approval),
+            (Err(error), _) | (_, Err(error)) => {
+                warn!(%error, "cannot read what a number is of");
+                return Handled::NotNow;
+            }
+        };
+        let said = if question.is_some() {
+            format!("{number} is a question: say `answer {number} TEXT`")
+        } else if approval.is_some() {
+            format!("{number} is an approval: say `yes {number}` or `no {number}`")
+        } else {
+            format!("no finding {number} waits; `status` shows what of mine waits, with its number")
+        };
+        self.told(line, &said).await
+    }
+
     async fn choose_for(
         &self,
         line: &Line,
@@ -84,7 +115,7 @@ impl Chat {
             }
             Ok(Left::Resume) => {
                 self.notify_loop(Incoming::Operator(Word::Resume)).await;
-                "I go on".to_owned()
+                self.still_held().unwrap_or_else(|| "I go on".to_owned())
             }
             Ok(Left::Abort) => {
                 self.notify_loop(Incoming::Operator(Word::Abort)).await;
@@ -103,6 +134,12 @@ impl Chat {
             warn!(%error, "cannot resolve a finding");
         }
         self.told(line, &format!("finding {number}: {choice}: {done}")).await
+    }
+
+    /// Returns what holds the agent although somebody says `resume`.
+    pub(super) fn still_held(&self) -> Option<String> {
+        let showing = self.deps.showing.borrow();
+        pauses::still_held(&showing.view.pauses, &showing.note.pauses)
     }
 
     /// Returns what of this agent waits for a person, for the end of its status; empty for nothing.

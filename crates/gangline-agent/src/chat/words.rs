@@ -68,6 +68,10 @@ impl Chat {
             Handled::No => {}
             done @ (Handled::Yes | Handled::NotNow) => return done,
         }
+        match self.nothing_waits(line, who, text).await {
+            Handled::No => {}
+            done @ (Handled::Yes | Handled::NotNow) => return done,
+        }
         match self.reminded(line, who, text).await {
             Handled::No => {}
             done @ (Handled::Yes | Handled::NotNow) => return done,
@@ -297,12 +301,15 @@ impl Chat {
     async fn resume(&self, line: &Line) {
         let view = self.deps.showing.borrow().view.clone();
         let waits = view.paused || view.needs_login || view.phase == PhaseName::Parked;
-        let text = match waits {
-            true => "resumed",
-            false if self.is_escalated() => "resumed: the escalation is over",
-            false => "I am not paused, so nothing changes; `status` shows what I do",
+        let text = match (self.still_held(), waits) {
+            (Some(held), _) => held,
+            (None, true) => "resumed".to_owned(),
+            (None, false) if self.is_escalated() => "resumed: the escalation is over".to_owned(),
+            (None, false) => {
+                "I am not paused, so nothing changes; `status` shows what I do".to_owned()
+            }
         };
-        self.order(line, Word::Resume, text).await;
+        self.order(line, Word::Resume, &text).await;
     }
 
     /// Returns the open turn, if every message of it is this person's.

@@ -42,6 +42,11 @@ pub(crate) fn budget_alert(agent: &AgentName, cause: &str, help: &str) -> String
     format!("[BUDGET] {agent}: {cause}. {help}")
 }
 
+/// What people are told of a budget that holds an agent, beside that it is spent.
+pub(crate) fn budget_holds(scope: &BudgetScope, budget: &Budget, spent: &Spent) -> String {
+    format!("{}, {}", whose(scope), budget.shown(spent))
+}
+
 /// How a budget stands, in one sentence.
 pub(crate) fn budget_stands(scope: &BudgetScope, budget: &Budget, spent: &Spent) -> String {
     let (whose, shown) = (whose(scope), budget.shown(spent));

@@ -63,6 +63,17 @@ pub(crate) fn why_held(held: Held, pauses: &[ShownPause]) -> String {
     }
 }
 
+/// Returns what somebody is told who has said `resume` although that does not end what holds the agent, in
+/// the first person; `None` if it does.
+pub(crate) fn still_held(held: &[Held], pauses: &[ShownPause]) -> Option<String> {
+    let of =
+        |held: &Held| Some((why_held(*held, pauses), held.reason.instead_of_resume()?.to_owned()));
+    let (why, helps): (Vec<_>, Vec<_>) = held.iter().filter_map(of).unzip();
+    let (why, helps) = (why.join("; "), helps.join("; "));
+    let text = format!("{why}. `resume` does not end this: {helps}");
+    (!helps.is_empty()).then_some(text)
+}
+
 /// Returns what people are told of a pause with an end.
 pub(crate) fn local(at: WallMicros) -> String {
     let (date, minute) = local_minute(UnixMicros(at.0));
@@ -111,7 +122,7 @@ pub(crate) fn without_words(it: &Escalation) -> Escalation {
         task: Redacted::constant(IN_PRIVATE),
         cause: "see `gangline attention`".to_owned(),
         evidence: String::new(),
-        tried: it.tried,
+        retries: it.retries,
     }
 }
 
@@ -127,12 +138,8 @@ pub(crate) fn spiraling(agent: &AgentName, it: &Escalation) -> String {
 
 /// Returns how often the agent has tried the same again, if that is what is wrong.
 fn repeats(it: &Escalation) -> Option<u32> {
-    match (it.kind, it.tried) {
-        (FindingKind::Spiraling | FindingKind::RepeatedCall | FindingKind::RepeatedError, 2..) => {
-            Some(it.tried)
-        }
-        _ => None,
-    }
+    let is_spiral = it.kind == FindingKind::Spiraling;
+    Some(it.retries).filter(|retries| is_spiral && *retries > 0)
 }
 
 /// The notice of an escalation, in the form of R1-35, with cause, evidence and choices.

@@ -79,6 +79,40 @@ fn a_hold_lets_the_turn_end_and_begins_no_other() {
     assert_eq!(daemon.stop().code, 0);
 }
 
+/// More for one of two spent budgets does not release the agent, which the other one still holds.
+#[test]
+fn a_raise_of_one_budget_leaves_the_hold_of_another() {
+    let rig = Rig::native_with(
+        SCRIPT,
+        "budgets: {rooms: {'#general': {tokens: 10}}}",
+        "budget: {tokens: 10}",
+    );
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada one");
+    ori.hears(ADA, ROOM, "fine");
+    let both = "the budget of lab-ada, 11 of 10 tokens; the budget of #general, 11 of 10 tokens";
+    rig.sees("SELECT note FROM pauses", &[both]);
+    raise(&rig, BudgetScope::Agent(ADA.parse().unwrap()));
+    rig.sees("SELECT note FROM pauses", &["the budget of #general, 11 of 10 tokens"]);
+    ori.say(ROOM, "@lab-ada two");
+    rig.sees(STATES, &["answered", "accepted"]);
+    raise(&rig, BudgetScope::Room(ROOM.parse().unwrap()));
+    ori.hears(ADA, ROOM, "fine");
+    rig.sees("SELECT reason FROM pauses", &[]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// Adds 100 tokens to a budget of today, as another process does.
+fn raise(rig: &Rig, scope: BudgetScope) {
+    let now = jiff::Timestamp::from_microsecond(rig.clock.now().0).unwrap();
+    let day = budget::day(&jiff::Zoned::new(now, jiff::tz::TimeZone::system())).unwrap().name;
+    let raise = "100".parse().unwrap();
+    let new = NewRaise { scope, day, raise, by: "ori".to_owned() };
+    rig.outside(async |store| store.raise_budget(new.clone()).await.unwrap());
+    rig.notify();
+}
+
 /// A raise acts at once: the change notice wakes the daemon, which need not wait for a tick.
 #[test]
 fn a_raise_lets_the_agent_go_on_at_once() {
@@ -90,13 +124,13 @@ fn a_raise_lets_the_agent_go_on_at_once() {
     rig.sees("SELECT reason FROM pauses", &["budget"]);
     ori.say(ROOM, "@lab-ada two");
     rig.sees(STATES, &["answered", "accepted"]);
-    let now = jiff::Timestamp::from_microsecond(rig.clock.now().0).unwrap();
-    let day = budget::day(&jiff::Zoned::new(now, jiff::tz::TimeZone::system())).unwrap().name;
-    let scope = BudgetScope::Agent(ADA.parse().unwrap());
-    let raise = "100".parse().unwrap();
-    let new = NewRaise { scope, day, raise, by: "ori".to_owned() };
-    rig.outside(async |store| store.raise_budget(new.clone()).await.unwrap());
-    rig.notify();
+    let mut owner = rig.owner("boss");
+    owner.say(ROOM, "@lab-ada resume");
+    let told =
+        owner.hears(ADA, ROOM, "`resume` does not end this: add to it by `gangline budget raise`");
+    let held = "my budget is spent (the budget of lab-ada, 11 of 10 tokens)";
+    assert!(told.contains("I am held until ") && told.contains(held), "{told}");
+    raise(&rig, BudgetScope::Agent(ADA.parse().unwrap()));
     ori.hears(ADA, ROOM, "fine");
     rig.sees(FINDINGS, &["budget/lab-ada resolved"]);
     rig.sees("SELECT reason FROM pauses", &[]);

@@ -122,6 +122,9 @@ impl Story {
             (&true.into(), &true.into()),
             "{status}"
         );
+        // Four calls, so three retries.
+        let alert = self.rig.query("SELECT text FROM alerts WHERE event = 'agent_spiraling'");
+        assert!(alert[0].contains("Retried the same approach 3 times."), "{alert:?}");
         self.is_held("pear", "I am held because I seem stuck");
         self.rig.sees(
             FINDINGS,

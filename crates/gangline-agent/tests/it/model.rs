@@ -1,5 +1,5 @@
 //! Another model, a new session, a shorter context: by the owner's words, over the socket and in the
-//! room (R2-04, R2-06, R2-11).
+//! room (R2-04, R2-06, R2-11). What the backend is started with.
 
 use gangline_testkit::{IrcPeer, eventually};
 use serde_json::{Value, json};
@@ -276,4 +276,29 @@ fn a_new_session_is_gone_on_with() {
     let request = last_request(&rig).to_string();
     assert!(request.contains("quince") && !request.contains("plum"), "{request}");
     assert_eq!(daemon.stop().code, 0);
+}
+
+/// R0-64: what Gangline has no key for reaches the backend as it stands in the file, at each start.
+#[test]
+fn fields_that_only_the_backend_knows_reach_it_unchanged() {
+    let each = "model: one\nicon: '*'\nengine: {a: [1, 2.5, true, ~, -3, '4'], b: {big: 18446744073709551615}}\n\
+                extra: {permissons: strict}";
+    let mut rig = rig(each);
+    let noted = rig.noted_fields();
+    for _ in 0..2 {
+        let daemon = rig.start();
+        assert_eq!(daemon.stop().code, 0);
+    }
+    let expected = json!({
+        "icon": "*",
+        "engine": {"a": [1, 2.5, true, null, -3, "4"], "b": {"big": u64::MAX}},
+        "permissons": "strict",
+    });
+    let noted = noted.lock().unwrap().clone();
+    assert_eq!(noted.len(), 2);
+    for mut fields in noted {
+        // The daemon's own word: it shortens the context itself.
+        fields.remove("auto_compact");
+        assert_eq!(json!(fields), expected);
+    }
 }

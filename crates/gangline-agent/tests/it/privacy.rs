@@ -1,4 +1,5 @@
-//! Alerts are read by others than those who spoke: what was said in private is in none.
+//! Alerts are read by others than those who spoke: what was said in private is in none. One that tells of a
+//! finished task is true.
 
 use gangline_testkit::eventually;
 
@@ -30,7 +31,10 @@ fn what_is_said_in_private_is_in_no_alert() {
     let in_room =
         "agent_complete [COMPLETE] lab-ada finished task \"say pear\". Results in #general.";
     rig.sees(ALERTS, &[in_room]);
-    for line in ["say plum", "ask plum", "run plum"] {
+    owner.say(ADA, "say plum");
+    // The task is finished before another one begins, and the others are not.
+    rig.sees("SELECT count(*) FROM alerts", &["2"]);
+    for line in ["ask plum", "run plum"] {
         owner.say(ADA, line);
     }
     let private = [
@@ -44,5 +48,25 @@ fn what_is_said_in_private_is_in_no_alert() {
         private.iter().all(has).then_some(told)
     });
     assert!(told.iter().all(|line| !line.contains("plum")), "{told:?}");
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// R1-39, R1-42: a task whose turn has asked something is not finished before the answer.
+#[test]
+fn a_task_that_waits_for_an_answer_is_not_told_as_finished() {
+    let rig = Rig::native(SCRIPT, "");
+    let daemon = rig.start();
+    let mut owner = rig.owner("otto");
+    let outcomes = "SELECT outcome FROM turns WHERE ended_at IS NOT NULL ORDER BY epoch, number";
+    owner.say(ROOM, "@lab-ada ask plum");
+    rig.sees(outcomes, &["completed"]);
+    owner.say(ROOM, "@lab-ada answer 1 yes");
+    rig.sees(outcomes, &["completed", "completed"]);
+    let alerts = "SELECT event || ' ' || text FROM alerts ORDER BY id";
+    let told = [
+        "agent_question [QUESTION] lab-ada needs input: \"is plum enough?\"",
+        "agent_complete [COMPLETE] lab-ada finished task \"the answer to question 1\". Results in #general.",
+    ];
+    rig.sees(alerts, &told);
     assert_eq!(daemon.stop().code, 0);
 }

@@ -8,6 +8,7 @@ mod container;
 mod daemon;
 mod hand_clock;
 mod ipc;
+mod noting;
 mod part;
 mod real;
 pub(crate) mod rows;
@@ -35,7 +36,7 @@ use gangline_hub::credentials;
 use gangline_irc::client::Address;
 use gangline_os::{clock, lock::FileLock, paths::Paths, process::base_env, secret::Secret};
 use gangline_runtime::{
-    adapters,
+    Runtime, adapters,
     registry::{self, Found},
 };
 use gangline_testkit::{IrcPeer, eventually_seeing, irc};
@@ -76,6 +77,8 @@ pub(crate) struct Rig {
     model_address: Option<String>,
     ircd: Part<()>,
     folder: TempDir,
+    /// Where the backend's fields are noted.
+    fields: Option<noting::Fields>,
 }
 
 impl Rig {
@@ -161,7 +164,8 @@ impl Rig {
         );
         let (clock, container) = (Arc::new(HandClock::new()), None);
         let model_address = None;
-        Self { clock, config, container, paths, irc, model, model_address, ircd, folder }
+        let fields = None;
+        Self { clock, config, container, paths, irc, model, model_address, ircd, folder, fields }
     }
 
     /// Starts a daemon and waits until it takes prompts, or is as ready as it gets.
@@ -283,7 +287,7 @@ impl Rig {
             alerts: Arc::default(),
             clock: self.clock.clone(),
             watching: self.watching(&config),
-            make_runtime: Arc::new(adapters::maker(&found).unwrap()),
+            make_runtime: self.runtime(&found),
             backend: found,
             instead_of: None,
             child_env,
@@ -296,6 +300,16 @@ impl Rig {
             // What the binary masks by its name, the rig masks wherever it is configured.
             secrets: agent.env.values().cloned().chain([self.token()]).map(Secret::new).collect(),
             agent,
+        }
+    }
+
+    fn runtime(&self, found: &Found) -> Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync> {
+        let make = adapters::maker(found).unwrap();
+        match self.fields.clone() {
+            None => Arc::new(make),
+            Some(fields) => Arc::new(move || -> Box<dyn Runtime> {
+                Box::new(noting::Noting { behind: make(), fields: Arc::clone(&fields) })
+            }),
         }
     }
 

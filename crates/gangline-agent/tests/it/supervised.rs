@@ -129,11 +129,11 @@ fn an_escalation_pauses_the_evaluation_until_somebody_resumes() {
 /// it go on, and counts from zero.
 #[test]
 fn each_trouble_that_the_model_names_is_whispered_twice_and_then_escalated() {
-    for (verdict, text, retried) in [
-        ("CORRECTION", "SPIRALING: the same build again and again", true),
-        ("CORRECTION", "DRIFT: nobody asked for a new logo", false),
-        ("CORRECTION", "STALLING: three turns without a step", false),
-        ("THINK_DEEPER", "SHALLOW: look at the cause before you choose", false),
+    for (verdict, text) in [
+        ("CORRECTION", "SPIRALING: the same build again and again"),
+        ("CORRECTION", "DRIFT: nobody asked for a new logo"),
+        ("CORRECTION", "STALLING: three turns without a step"),
+        ("THINK_DEEPER", "SHALLOW: look at the cause before you choose"),
     ] {
         let rules =
             format!("  - when: {{model: watcher}}\n    reply: [text: \"{verdict} {text}\"]");
@@ -160,7 +160,8 @@ fn each_trouble_that_the_model_names_is_whispered_twice_and_then_escalated() {
         daemon.dial().sees("the escalation", |it| it["escalated"] == true);
         let alerts = "SELECT room_text FROM alerts WHERE event = 'agent_spiraling'";
         let alert = eventually("the alert", || Some(rig.query(alerts)).filter(|it| it.len() == 1));
-        assert_eq!(alert[0].contains("Retried same approach 3 times"), retried, "{alert:?}");
+        // No rule has counted a repetition, so no number is told.
+        assert!(!alert[0].contains("Retried"), "{alert:?}");
         assert!(alert[0].contains(&format!("Cause: {text}. ")), "{alert:?}");
         rig.sees("SELECT kind || ' ' || state FROM findings", &["escalation open"]);
         owner.say(ROOM, "@lab-ada resume");

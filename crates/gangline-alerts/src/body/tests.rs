@@ -97,3 +97,13 @@ fn several_alerts_are_one_message() {
     assert_eq!(of("title"), Some("3 alerts, one is spark-ada agent_error"));
     assert_eq!(lead(&rows).unwrap().text.as_str(), "crashed");
 }
+
+/// The words that a configuration is checked for are those that are filled in.
+#[test]
+fn each_word_of_a_template_is_filled_in() {
+    for word in gangline_config::TEMPLATE_WORDS {
+        let template = format!("{{{{{word}}}}}");
+        let body = body(&to(TargetKind::Template, Some(&template)), &[row("x")]);
+        assert!(!body.text.contains("{{") && !body.text.is_empty(), "{word}: {}", body.text);
+    }
+}

@@ -4,13 +4,19 @@ use std::{sync::Arc, time::Duration};
 
 use gangline_alerts::{IRC, MESSAGE_MAX, Plan, Posted, Room, Sender, Where, Whose};
 use gangline_config::TargetKind;
-use gangline_core::{AgentName, alert::DeliveryState, hook::WebhookEvent, redact::Redacted};
+use gangline_core::{
+    AgentName,
+    alert::{DeliveryState, quiet::QuietHours},
+    hook::WebhookEvent,
+    redact::Redacted,
+    time::WallMicros,
+};
 use gangline_os::{
     CancellationToken,
     clock::{self, Clock, SharedClock, UnixMicros},
     task::TaskGroup,
 };
-use gangline_store::{DeliveryRow, NewAlert, NewDelivery, OpenOptions, Store};
+use gangline_store::{DeliveryEnd, DeliveryRow, NewAlert, NewDelivery, OpenOptions, Store};
 use gangline_testkit::{HookReply, HookServer};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -192,6 +198,51 @@ async fn with_retries_a_failed_delivery_is_sent_again() {
         .map(|_| bad.next(SOON).unwrap().header("x-gangline-delivery").unwrap().to_owned())
         .collect();
     assert_eq!(ids[0], ids[1], "both attempts have one number");
+}
+
+/// Quiet hours that began a minute ago and end in an hour.
+fn quiet_now(now: UnixMicros) -> QuietHours {
+    let minute = |at: UnixMicros| clock::local_minute(at).1;
+    let (from, to) = (now.before(Duration::from_secs(60)), now.plus(Duration::from_secs(3600)));
+    format!("{}-{}", minute(from), minute(to)).parse().unwrap()
+}
+
+/// R1-39: the next attempt, and what was due earlier and could not be sent, wait for the end of the quiet hours
+/// as a first attempt does; an error goes out.
+#[tokio::test]
+async fn what_becomes_due_in_quiet_hours_waits_for_their_end() {
+    let server = HookServer::start(vec![HookReply::status(200)]);
+    let mut rig = Rig::new().await;
+    let now = clock::system().now();
+    let at = UnixMicros(1);
+    for (event, said) in [(WebhookEvent::AgentStuck, "stuck"), (WebhookEvent::AgentError, "crash")]
+    {
+        rig.raise(event, said).await;
+        let seen = rig.store.alerts_due(None, UnixMicros(i64::MAX)).await.unwrap().pop().unwrap();
+        let text = Redacted::from_store(said.to_owned());
+        let new = NewDelivery { target: "url".to_owned(), text, at, repeats: false };
+        rig.store.tell_alert(seen, vec![new], None).await.unwrap();
+    }
+    // The first attempts were made before the quiet hours, and failed.
+    for row in rig.store.deliveries_due(None, now).await.unwrap() {
+        let row = rig.store.claim_delivery(row, "hub").await.unwrap().unwrap();
+        let end = DeliveryEnd::Again { at, trouble: Redacted::constant("503") };
+        rig.store.end_delivery(row, end).await.unwrap();
+    }
+    let (room, _told) = lines();
+    let quiet = quiet_now(now);
+    let plan = Plan { quiet: Some(quiet), ..plan(vec![target("url", &server.url("/"))], 3) };
+    rig.sender(plan, Whose::All, true, room).await;
+    let rows = rig
+        .rows_when(|rows| rows[0].next_at != Some(at) && rows[1].state == DeliveryState::Delivered)
+        .await;
+    let ends = quiet.end(WallMicros(now.0), &jiff::tz::TimeZone::system()).unwrap();
+    let stuck = &rows[0];
+    assert_eq!((stuck.state, stuck.attempts), (DeliveryState::Waiting, 1));
+    assert_eq!(stuck.next_at, Some(UnixMicros(ends.0)));
+    assert_eq!(stuck.trouble.as_ref().map(Redacted::as_str), Some("503"), "why it is tried again");
+    assert!(server.next(SOON).unwrap().body.contains("crash"));
+    assert_eq!(server.next(Duration::from_millis(50)), None);
 }
 
 /// What has gathered for a target is one message, up to its bound; a template is filled for each.

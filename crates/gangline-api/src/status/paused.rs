@@ -48,6 +48,19 @@ impl ShownPause {
     }
 }
 
+/// Returns what somebody is told who has said `resume` to an agent that stays held: by what, until when, and
+/// what helps. `None` if nothing of `pauses` holds it on.
+#[must_use]
+pub fn still_held(nick: &str, pauses: &[ShownPause]) -> Option<String> {
+    let of = |pause: &ShownPause| {
+        Some((pause.describe(), pause.reason.known()?.instead_of_resume()?.to_owned()))
+    };
+    let (held, helps): (Vec<_>, Vec<_>) = pauses.iter().filter_map(of).unzip();
+    let (held, helps) = (held.join("; "), helps.join("; "));
+    let text = format!("{nick} is still {held}. `resume` does not end this: {helps}");
+    (!helps.is_empty()).then_some(text)
+}
+
 /// Returns date and minute of a moment: `2026-11-26 08:00Z`.
 fn minute(at: &str) -> Option<String> {
     Some(format!("{} {}Z", at.get(..10)?, at.get(11..16)?))

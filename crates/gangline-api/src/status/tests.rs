@@ -1,5 +1,6 @@
 use super::{
     Activity, DESCRIPTION_MAX, RunningTool, Seen, ShownPause, Situation, State, Task, cut,
+    still_held,
 };
 use gangline_core::{
     agent::AgentPhase,
@@ -126,6 +127,29 @@ fn a_pause_says_why_and_until_when() {
     let two = [pause(PauseReason::Operator, None, None), pause(PauseReason::Schedule, nine, None)];
     let paused = Situation { paused: true, pauses: &two, ..situation(State::Paused) };
     assert_eq!(paused.describe(), "paused; sleeps until 2026-11-26 09:00Z");
+}
+
+/// Whoever says `resume` to an agent that stays held hears by what, until when, and what helps.
+#[test]
+fn what_resume_does_not_end_is_told_with_what_does() {
+    let pause = |reason: PauseReason, until: Option<&str>, note: Option<&str>| ShownPause {
+        reason: reason.into(),
+        until: until.map(str::to_owned),
+        note: note.map(str::to_owned),
+    };
+    let night = Some("2026-11-27T00:00:00.000Z");
+    let budget = pause(PauseReason::Budget, night, Some("the budget of oak-ada, 21 of 10 tokens"));
+    let told = still_held("oak-ada", std::slice::from_ref(&budget));
+    let expected = "oak-ada is still held until 2026-11-27 00:00Z: its budget is spent: the budget of \
+                    oak-ada, 21 of 10 tokens. `resume` does not end this: add to it by `gangline budget \
+                    raise`, or wait until then";
+    assert_eq!(told.as_deref(), Some(expected));
+    let fleet = pause(PauseReason::Fleet, None, None);
+    let all = [pause(PauseReason::Operator, None, None), budget, fleet];
+    let told = still_held("oak-ada", &all).unwrap();
+    assert!(told.contains("10 tokens; held: the limit of the whole installation"), "{told}");
+    assert!(told.ends_with("until then; `gangline budget release` ends it"), "{told}");
+    assert_eq!(still_held("oak-ada", &all[..1]), None);
 }
 
 #[test]

@@ -135,6 +135,28 @@ fn bad_values_are_quoted_with_their_line() {
     ]));
 }
 
+/// An address of a webhook is in no fault; what would tell nobody is warned of.
+#[test]
+fn faults_of_webhooks_do_not_show_their_addresses() {
+    check(told(&[
+        ("an address without its scheme", "webhooks:\n  url: example.org/api/webhooks/12/s3cret\n"),
+        (
+            "a fault beside an address",
+            "webhooks:\n  targets: [{name: X, url: 'https://x.org/api/webhooks/12/s3cret', kind: irc}]\n",
+        ),
+        ("a fault beside a login", "webhooks: {url: 'https://me:s3cret@x.org', retries: 99}\n"),
+        ("a template without its text", "webhooks: {template: '{{{text}}}'}\n"),
+        (
+            "words that no template has",
+            "agents: []\nwebhooks:\n  template: '{\"a\": \"{{ text }} {{txt}}\", \"b\": \"{{Agent}}\"}'\n",
+        ),
+        (
+            "no events",
+            "agents: []\nwebhooks:\n  events: []\n  targets:\n    - {name: a, url: 'https://x.org', events: []}\n",
+        ),
+    ]));
+}
+
 /// R0-62.
 #[test]
 fn bad_nicks_say_what_a_nick_is() {

@@ -64,6 +64,8 @@ pub struct Detection {
     pub nth: u32,
     /// Whether it counts towards an escalation; advice does not.
     pub counts: bool,
+    /// How often the agent has made the same call again, with the same outcome; 0 where nothing was repeated.
+    pub retries: u32,
 }
 
 /// A call without a result.
@@ -165,6 +167,7 @@ impl Detectors {
                 key: quiet::SILENT_KEY.to_owned(),
                 nth: silence.nth,
                 counts: !silence.in_call,
+                retries: 0,
             });
         }
         self.look_at_inbox(now);

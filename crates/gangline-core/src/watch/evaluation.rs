@@ -66,8 +66,9 @@ pub enum Act {
         cause: Redacted,
         /// What was seen.
         evidence: Redacted,
-        /// How often the agent was corrected, this time included.
-        tried: u32,
+        /// How often the agent has done the same again, as far as a rule has counted it since the last `OK`:
+        /// the most of one call in one turn; 0 if no rule has seen a repetition.
+        retries: u32,
     },
 }
 
@@ -87,6 +88,8 @@ pub struct Watch {
     asked: Option<Asked>,
     evaluations: u64,
     corrections: u32,
+    /// The most repetitions of one call that a rule has counted, as long as corrections are.
+    retries: u32,
     corrected_in_turn: bool,
     corrected_since_asked: bool,
     paused: bool,
@@ -111,6 +114,7 @@ impl Watch {
             asked: None,
             evaluations: 0,
             corrections: 0,
+            retries: 0,
             corrected_in_turn: false,
             corrected_since_asked: false,
             paused: false,
@@ -153,6 +157,7 @@ impl Watch {
         if self.paused {
             return Act::None;
         }
+        self.retries = self.retries.max(detection.retries);
         let wrong = Wrong {
             kind: cause_of(detection.kind),
             whisper: detection.whisper,
@@ -182,7 +187,7 @@ impl Watch {
         };
         match verdict {
             Verdict::Ok => {
-                self.corrections = 0;
+                self.is_fine();
                 Act::None
             }
             // The supervisor was shown what the detector had just whispered about.
@@ -214,7 +219,7 @@ impl Watch {
             return;
         }
         if !std::mem::take(&mut self.corrected_since_asked) {
-            self.corrections = 0;
+            self.is_fine();
         }
     }
 
@@ -228,6 +233,11 @@ impl Watch {
     pub fn rearm(&mut self) {
         // The numbers go on, so that a late verdict is known as one.
         *self = Self { evaluations: self.evaluations, ..Self::new(self.limits) };
+    }
+
+    /// What was counted is forgotten.
+    fn is_fine(&mut self) {
+        (self.corrections, self.retries) = (0, 0);
     }
 
     fn correct(&mut self, wrong: Wrong) -> Act {
@@ -264,7 +274,7 @@ impl Watch {
             text,
             cause: wrong.text,
             evidence: wrong.evidence,
-            tried: self.corrections,
+            retries: self.retries,
         }
     }
 }

@@ -48,9 +48,14 @@ impl Daemons for Two {
         }
     }
 
-    async fn order(&self, _: &Store, agent: AgentName, order: Order) -> Result<(), ApiError> {
+    async fn order(
+        &self,
+        _: &Store,
+        agent: AgentName,
+        order: Order,
+    ) -> Result<Option<String>, ApiError> {
         self.orders.lock().unwrap().push((agent.to_string(), order));
-        Ok(())
+        Ok((order == Order::Resume).then(|| format!("{agent} is still held")))
     }
 
     async fn answer(&self, store: &Store, number: i64, said: &str) -> Result<String, ApiError> {
@@ -276,6 +281,10 @@ async fn the_owner_pauses_resumes_and_aborts() {
     {
         assert_eq!(post(word, OWNER, body).await, 200, "{word} {body}");
     }
+    let path = "/api/v1/agents/oak-ada/resume";
+    let body = scene.post(path, OWNER, (&[], String::new())).await.1;
+    assert_eq!(body["held"], "oak-ada is still held", "{body}");
+    scene.daemons.orders.lock().unwrap().pop();
     let orders = scene.daemons.orders.lock().unwrap();
     let orders: Vec<Order> = orders.iter().map(|(_, order)| *order).collect();
     let [Order::Pause { until: None }, Order::Pause { until: Some(until) }, rest @ ..] =

@@ -1,5 +1,7 @@
 //! Statements of agents, epochs, stand-downs, usage and accounts; and the fence.
 
+use std::time::Duration;
+
 use gangline_core::{
     AgentName, Epoch, Principal, TurnId, agent::AgentPhase, usage::Spender, word::Stored,
 };
@@ -17,6 +19,11 @@ use crate::{
 
 /// So many sessions of an agent are remembered.
 const SESSIONS_KEPT: i64 = 200;
+/// So many days what was used is kept. Sums are of one day, so they never miss what is removed.
+pub(super) const USAGE_KEPT_DAYS: u32 = 90;
+/// The most old rows that one write removes: the first one after an update has years of them.
+const USAGE_REMOVED_MOST: i64 = 100;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn current(w: &mut Writer, agent: &AgentName) -> Result<Epoch, Fault> {
     let sql = "SELECT epoch FROM agents WHERE agent = ?";
@@ -267,6 +274,10 @@ pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
             usage.source.as_str(),
         ],
     )?;
+    let sql = "DELETE FROM usage WHERE id IN \
+               (SELECT id FROM usage WHERE at < ?1 ORDER BY at LIMIT ?2)";
+    let old = w.now.before(DAY * USAGE_KEPT_DAYS);
+    sql::run(&w.connection, sql, params![old.0, USAGE_REMOVED_MOST])?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Statements of alerts: raised, told, delivered.
 
 use gangline_core::{
-    AgentName,
+    AgentName, MessageId, TurnId,
     alert::{self, DeliveryState, Standing, Waits},
     finding::Severity,
     hook::WebhookEvent,
@@ -64,6 +64,22 @@ macro_rules! delivery_sql {
 pub(crate) fn raise(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
     agents::fence(w, &new.agent, None)?;
     put(w, new)
+}
+
+/// As [`raise`], unless a question that the turn has asked, or another attempt at its message, is open: the
+/// task is not done then.
+pub(crate) fn raise_unless_asked(
+    w: &mut Writer,
+    new: &NewAlert,
+    (turn, message): (TurnId, MessageId),
+) -> Result<(), Fault> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM questions WHERE agent = ?1 AND state = 'open' \
+               AND (in_reply_to = ?4 OR (turn_epoch = ?2 AND turn_number = ?3)))";
+    let with = params![new.agent.folded(), turn.epoch.0, turn.number, message.0];
+    match sql::one(&w.connection, sql, with, sql::column)? {
+        true => Ok(()),
+        false => raise(w, new).map(drop),
+    }
 }
 
 /// As [`raise`], for a write that was let through already.

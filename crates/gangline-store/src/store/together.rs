@@ -1,6 +1,6 @@
 //! Several writes in one commit, for an owner who has them all at hand.
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch};
+use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, TurnId};
 
 use super::Store;
 use crate::{
@@ -21,6 +21,16 @@ pub enum Entry {
     Usage(NewUsage),
     /// As [`Store::alert`].
     Alert(Box<NewAlert>),
+    /// As [`Store::alert`], unless the agent has asked something in that turn, or about that message in
+    /// another attempt, that is still open.
+    AlertUnlessAsked {
+        /// The alert.
+        alert: Box<NewAlert>,
+        /// The turn that has ended.
+        turn: TurnId,
+        /// Its message.
+        message: MessageId,
+    },
     /// Records what a daemon says of itself.
     Agent(AgentName, Epoch, AgentUpdate),
     /// Records that the runtime has the decision.
@@ -65,6 +75,11 @@ impl Entry {
             }
             Self::Alert(alert) => {
                 let work = move |w: &mut Writer| alerts::raise(w, &alert).map(drop);
+                (&op::ALERT, Box::new(work))
+            }
+            Self::AlertUnlessAsked { alert, turn, message } => {
+                let work =
+                    move |w: &mut Writer| alerts::raise_unless_asked(w, &alert, (turn, message));
                 (&op::ALERT, Box::new(work))
             }
             Self::Agent(agent, epoch, update) => {

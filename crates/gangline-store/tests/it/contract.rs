@@ -165,7 +165,8 @@ mod sqlite {
             spending_is_added_up_by_agent_room_and_day,
             relayed_calls_are_counted_by_day_and_end,
             a_budget_is_raised_for_one_day,
-            one_hold_of_the_fleet_is_open_at_a_time;
+            one_hold_of_the_fleet_is_open_at_a_time,
+            what_was_used_is_kept_for_ninety_days;
         agents:
             each_start_raises_the_epoch_and_keeps_the_session,
             a_session_belongs_to_the_backend_that_made_it,

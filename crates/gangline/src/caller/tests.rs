@@ -28,6 +28,8 @@ fn marks_tell_an_agent_from_a_person() {
         (&[("GANGLINE_RUN", "0f/b/3")], agent(None, RUN_ID)),
         (&[("GANGLINE_RUN", "yes"), ("CULTURE_NICK", "oak-ada")], agent(ada, RUN_ID)),
         (&[("GANGLINE_TOKEN", "glt_x")], agent(None, TOKEN)),
+        (&[("GANGLINE_STARTED_BY", "oak-ada"), ("USER", "ori")], agent(ada, STARTED_BY)),
+        (&[("GANGLINE_STARTED_BY", "an agent")], agent(None, STARTED_BY)),
         (&[("GANGLINE_TOKEN", "glt_x"), ("CULTURE_NICK", "oak-ada")], agent(ada, TOKEN)),
         (
             &[("GANGLINE_TOKEN", "x"), ("CULTURE_NICK", "oak-bob"), ("GANGLINE_NICK", "oak-ada")],

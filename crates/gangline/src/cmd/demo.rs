@@ -49,6 +49,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         name: loaded.config.server.name.clone(),
         irc: Some(loaded.embedded_address()?),
         irc_elsewhere: loaded.config.server.address(),
+        login_elsewhere: None,
         keeps_agents: true,
         on_term: OnTerm::Drain,
         longest_delay: LONGEST_DELAY,

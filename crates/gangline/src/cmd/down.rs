@@ -133,7 +133,8 @@ impl Ending<'_> {
                 self.signal(names, hub, Signal::Int).await?;
             }
             let told = self.reports(names).await?;
-            told.iter().for_each(|(name, told)| said.say(name, told));
+            let at = clock.monotonic();
+            told.iter().for_each(|(name, told)| said.say(name, told, at));
             let ended = told.values().all(|told| matches!(told, Report::Done(_)));
             let hub_gone = match hub {
                 Some(hub) => self.fleet.hub()?.is_none_or(|now| now.holder != hub.holder),

@@ -50,7 +50,13 @@ pub(super) async fn tell(global: &Global, whom: &Chosen, word: Word) -> Result<u
     let mut last = None;
     for member in &chosen {
         let changes = word != Word::Resume || is_held(member);
-        match control::tell(&fleet, member, word).await {
+        let told = control::tell(&fleet, member, word).await;
+        let held = match word {
+            Word::Resume if told.is_ok() => control::still_held(&fleet.store, &member.name).await?,
+            _ => None,
+        };
+        match told {
+            Ok(_) if held.is_some() => output::print(&format!("{}\n", held.unwrap_or_default()))?,
             Ok(_) if !changes => output::print(&format!(
                 "{} is not paused, so nothing changes: `gangline status {}` says what it does\n",
                 member.name, member.name

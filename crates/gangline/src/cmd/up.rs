@@ -6,8 +6,9 @@ mod planner;
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use gangline_api::ready::ReadyLine;
+use gangline_config::Network;
 use gangline_hub::hub::{self, HubOptions, Left, Listening, OnTerm, Progress};
-use gangline_os::{clock, paths::Paths, process::detach_session};
+use gangline_os::{clock, paths::Paths, process::detach_session, secret::Secret};
 
 use super::choice;
 use crate::{
@@ -189,6 +190,7 @@ fn options(checked: &Checked, args: Args) -> Result<HubOptions, Failure> {
         name: config.server.name.clone(),
         irc: checked.irc,
         irc_elsewhere: config.server.address(),
+        login_elsewhere: login_elsewhere(&config.network),
         keeps_agents: !args.no_agents,
         on_term: if args.service { OnTerm::Leave } else { OnTerm::Drain },
         longest_delay: Duration::from_secs(args.restart_delay_max),
@@ -198,6 +200,15 @@ fn options(checked: &Checked, args: Args) -> Result<HubOptions, Failure> {
         options: words(&args),
         ready_file: args.ready_file,
     })
+}
+
+/// Returns the login that all agents share on a network that is not ours. An agent's own account is not the
+/// hub's: without a shared one it does not log in.
+fn login_elsewhere(network: &Network) -> Option<(String, Secret)> {
+    let sasl = network.sasl.as_ref().filter(|_| !network.embedded)?;
+    let password = std::env::var(&sasl.password_env).ok()?;
+    let password = Some(password.trim()).filter(|it| !it.is_empty()).map(Secret::new)?;
+    Some((sasl.account.clone()?, password))
 }
 
 /// Returns the options that a hub in this one's place needs.
@@ -229,6 +240,9 @@ fn tell(
             Err(error) => return Failure::environment(error).report(),
         },
         (true, Progress::Listening | Progress::Draining(_) | Progress::Leaving(_)) => return,
+        (false, Progress::Listening) if embedded && !caller::may_read_password() => {
+            invite::without_password(&listening.irc, room)
+        }
         (false, Progress::Listening) if embedded => {
             invite::lines(&listening.irc, &listening.owner, room)
         }

@@ -19,10 +19,10 @@ pub(crate) fn plan(loaded: &Loaded) -> Plan {
 /// Returns a text for each target that cannot be used.
 pub(super) fn troubles(loaded: &Loaded) -> impl Iterator<Item = String> {
     let file = loaded.file.display();
-    read(loaded)
-        .broken
-        .into_iter()
-        .map(move |broken| format!("{file}: {broken}; it gets no alerts"))
+    let plan = read(loaded);
+    let doubts = plan.doubts();
+    let broken = plan.broken.into_iter().map(|broken| format!("{broken}; it gets no alerts"));
+    broken.chain(doubts).map(move |text| format!("{file}: {text}"))
 }
 
 fn read(loaded: &Loaded) -> Plan {

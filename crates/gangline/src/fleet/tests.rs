@@ -1,9 +1,11 @@
-use gangline_core::Epoch;
+use std::time::Duration;
+
+use gangline_core::{AgentName, Epoch};
 use gangline_hub::about::{KeptProcess, StandingWord};
 use gangline_os::{clock::UnixMicros, lock::Holder};
 use gangline_store::{Desired, Order};
 
-use super::{Member, Report};
+use super::{Member, Report, Said};
 use crate::view::tests::{at, row};
 
 fn member() -> Member {
@@ -127,4 +129,24 @@ fn an_end_names_the_turn_that_may_settle() {
         kept.ordered_at = at(0).0;
     }
     assert_eq!(ordered.end(), Report::Done("stopped".to_owned()));
+}
+
+/// Nothing is said twice, but a wait that lasts is said again, with how long it has lasted.
+#[test]
+fn a_wait_that_lasts_is_said_again() {
+    let name: AgentName = "oak-ada".parse().unwrap();
+    let mut said = Said::new(std::slice::from_ref(&name));
+    let mut news = |told: &Report, seconds| said.news(&name, told, Duration::from_secs(seconds));
+    let starting = waiting("starting");
+    assert_eq!(news(&starting, 100).as_deref(), Some("starting"));
+    assert_eq!(news(&starting, 114), None);
+    assert_eq!(news(&starting, 115).as_deref(), Some("starting, for 15 s"));
+    assert_eq!(news(&starting, 129), None);
+    assert_eq!(news(&starting, 131).as_deref(), Some("starting, for 31 s"));
+    assert_eq!(news(&waiting("joining"), 132).as_deref(), Some("joining"));
+    let done = Report::Done("ready".to_owned());
+    assert_eq!(news(&done, 133).as_deref(), Some("ready"));
+    assert_eq!(news(&done, 200), None);
+    let late = super::failed((&name, starting), Duration::from_secs(120));
+    assert_eq!(late, Some((name.clone(), "not in time (120 s): starting".to_owned())));
 }

@@ -1,6 +1,6 @@
 use gangline_os::secret::{Secret, random_password};
 
-use super::{brief, lines};
+use super::{brief, lines, without_password};
 
 #[test]
 fn the_lines_can_be_pasted_as_they_are() {
@@ -29,6 +29,14 @@ fn up_says_in_two_lines_how_to_join() {
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("The room is #general; `gangline join` prints"), "{text}");
+}
+
+#[test]
+fn an_agent_is_told_where_people_find_the_password() {
+    let text = without_password("127.0.0.1:6667", Some("#general"));
+    let expected = "The chat is at 127.0.0.1/6667, no TLS, account owner. The room is #general.\n\
+                    The password is not shown to an agent: a person finds it with `gangline join`.\n";
+    assert_eq!(text, expected);
 }
 
 /// A line that the terminal wraps is not copied in one piece.

@@ -70,17 +70,27 @@ fn plain(stage: &Stage, nick: &str, env: BTreeMap<String, String>) -> Vec<String
     lines.map(line).collect()
 }
 
+/// Starts the hub from an agent's shell, which does not see the owner's password.
+fn up_by_an_agent(stage: &mut Stage) {
+    stage.world.set("GANGLINE_RUN", "x/oak-caller/1");
+    let ran = stage.world.run(&["--config", &stage.config, "up", "-d"]);
+    stage.world.set("GANGLINE_RUN", "");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!ran.stdout.contains(&stage.token()), "{}", ran.stdout);
+    assert!(ran.stdout.contains("a person finds it with `gangline join`"), "{}", ran.stdout);
+}
+
 /// R3-09, R3-20, R0-59, C22: the whole environment as a table, of two agents side by side; what
 /// the calling shell is called reaches nobody.
 #[test]
 fn each_agent_is_told_who_it_is_and_nothing_of_others() {
-    let stage = stage();
-    let ran = stage.world.run(&["--config", &stage.config, "up", "-d"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let mut stage = stage();
+    up_by_an_agent(&mut stage);
     let hub = fs::read_to_string(stage.world.state().join("hub.json")).unwrap();
     let hub: serde_json::Value = serde_json::from_str(&hub).unwrap();
     let of_hub = table(&fs::read_to_string(format!("/proc/{}/environ", hub["pid"])).unwrap());
-    for (name, _) in CALLER {
+    let marks = ["GANGLINE_RUN", "GANGLINE_STARTED_BY"];
+    for name in CALLER.map(|(name, _)| name).into_iter().chain(marks) {
         assert_eq!(of_hub.get(name), None, "the hub keeps {name}");
     }
     let (ada, bob) = (environment(&stage, "oak-ada"), environment(&stage, "oak-bob"));

@@ -31,7 +31,7 @@ fn stuck() -> Incoming {
         task: Redacted::from_store("benchmark nemotron".to_owned()),
         cause: "the same build fails again and again.".to_owned(),
         evidence: "`cmake ..` ended with code 1, 4 times".to_owned(),
-        tried: 4,
+        retries: 4,
     }))
 }
 

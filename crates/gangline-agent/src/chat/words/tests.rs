@@ -187,6 +187,27 @@ async fn pause_and_resume_say_whether_anything_changes() {
     assert_eq!(room.says(ORI, "#lab", "@ada resume").await, ["#lab ori: resumed"]);
 }
 
+/// A number of nothing before a word that answers findings is no prompt: it is told what waits.
+#[tokio::test]
+async fn a_number_of_nothing_before_a_word_is_answered() {
+    let mut room = Room::open().await;
+    let nothing =
+        "#lab ori: no finding 99 waits; `status` shows what of mine waits, with its number";
+    for said in ["99 resume", "#99 abort!", "99 dismiss"] {
+        assert_eq!(room.says(ORI, "#lab", &format!("@ada {said}")).await, [nothing], "{said}");
+    }
+    assert_eq!(room.prompts().await, [""; 0]);
+    room.says(ORI, "#lab", "@ada clean up").await;
+    take(&room, 1).await;
+    ask(&room, 1).await;
+    let told = room.says(ORI, "#lab", "@ada 1 resume").await;
+    assert_eq!(told, ["#lab ori: 1 is an approval: say `yes 1` or `no 1`"]);
+    for (who, said) in [(ORI, "@ada release 2"), (("oak-bob", Tier::Agent), "@ada 99 resume")] {
+        assert_eq!(room.says(who, "#lab", said).await, [""; 0], "{said}");
+    }
+    assert_eq!(room.prompts().await, ["@ada release 2", "@ada 99 resume"]);
+}
+
 /// Agents start nothing where the agent stands down, over a restart, until a person mentions it.
 #[tokio::test]
 async fn a_room_stands_down_until_a_person_mentions_the_agent_there() {

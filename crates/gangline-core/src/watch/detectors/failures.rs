@@ -32,6 +32,8 @@ pub(super) struct Failing {
     pub(super) key: String,
     pub(super) nth: u32,
     pub(super) times: u32,
+    /// Whether all of them are one call; else different calls of one tool.
+    pub(super) same_call: bool,
 }
 
 #[derive(Debug)]
@@ -57,7 +59,12 @@ impl Row {
     fn told(&mut self) -> Failing {
         (self.unchanged, self.untold) = (0, 0);
         self.nth = self.nth.saturating_add(1);
-        Failing { key: self.key(), nth: self.nth, times: self.times }
+        Failing {
+            key: self.key(),
+            nth: self.nth,
+            times: self.times,
+            same_call: self.call.is_some(),
+        }
     }
 }
 

@@ -16,7 +16,8 @@ pub(super) fn repeating(tool: &Redacted, input: &Redacted, found: Repeated) -> D
          change: take another approach, or ask somebody."
     );
     let evidence = format!("{tool} {} × {times}, the same result", shown::code(input.as_str()));
-    correction(FindingKind::RepeatedCall, (text, evidence), (found.key, found.nth))
+    let detection = correction(FindingKind::RepeatedCall, (text, evidence), (found.key, found.nth));
+    Detection { retries: times.saturating_sub(1), ..detection }
 }
 
 pub(super) fn failing(tool: &Redacted, error: &Redacted, found: Failing) -> Detection {
@@ -26,7 +27,10 @@ pub(super) fn failing(tool: &Redacted, error: &Redacted, found: Failing) -> Dete
          first, take another approach, or ask somebody."
     );
     let evidence = format!("{tool} failed {times} times: {}", shown::code(error.as_str()));
-    correction(FindingKind::RepeatedError, (text, evidence), (found.key, found.nth))
+    let retries = if found.same_call { times.saturating_sub(1) } else { 0 };
+    let detection =
+        correction(FindingKind::RepeatedError, (text, evidence), (found.key, found.nth));
+    Detection { retries, ..detection }
 }
 
 pub(super) fn undoing(file: &Redacted, found: Undone) -> Detection {
@@ -87,6 +91,7 @@ fn correction(kind: FindingKind, texts: (String, String), (key, nth): (String, u
         key,
         nth,
         counts: true,
+        retries: 0,
     }
 }
 

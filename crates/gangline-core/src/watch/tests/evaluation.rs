@@ -45,6 +45,7 @@ fn detection(nth: u32, counts: bool) -> crate::watch::Detection {
         key: "rule/repeated_call/1".to_owned(),
         nth,
         counts,
+        retries: 4,
     }
 }
 
@@ -106,8 +107,8 @@ fn the_third_verdict_in_a_row_that_is_not_ok_escalates() {
     assert!(text.as_str().contains("Think about the cause."), "{text}");
     assert!(text.as_str().contains("people are alerted"), "{text}");
     let third = judge(&mut watch, Verdict::Correction, "SPIRALING: cmake again");
-    let Act::Escalate { kind, task, cause, tried, .. } = third else { panic!("{third:?}") };
-    assert_eq!((kind, tried), (FindingKind::Spiraling, 3));
+    let Act::Escalate { kind, task, cause, retries, .. } = third else { panic!("{third:?}") };
+    assert_eq!((kind, retries), (FindingKind::Spiraling, 0), "no rule has counted");
     assert_eq!(task.as_str(), "benchmark nemotron");
     assert_eq!(cause.as_str(), "SPIRALING: cmake again");
     assert!(watch.is_paused());
@@ -136,7 +137,7 @@ fn an_unreadable_reply_forgets_no_correction() {
         watch.not_judged(due.number);
     }
     let act = judge(&mut watch, Verdict::Correction, "no");
-    assert!(matches!(act, Act::Escalate { tried: 2, .. }), "{act:?}");
+    assert!(matches!(act, Act::Escalate { .. }), "{act:?}");
 }
 
 /// R0-28, C10.
@@ -144,8 +145,8 @@ fn an_unreadable_reply_forgets_no_correction() {
 fn an_explicit_escalation_escalates_at_once() {
     let mut watch = Watch::new(Limits::default());
     let act = judge(&mut watch, Verdict::Escalation, "DRIFT: it deletes the tests");
-    let Act::Escalate { kind, text, tried, .. } = act else { panic!("{act:?}") };
-    assert_eq!((kind, tried), (FindingKind::Drift, 1));
+    let Act::Escalate { kind, text, retries, .. } = act else { panic!("{act:?}") };
+    assert_eq!((kind, retries), (FindingKind::Drift, 0));
     assert!(text.as_str().starts_with("Still no progress"), "{text}");
 }
 
@@ -202,7 +203,25 @@ fn a_finding_counts_once_in_a_turn_and_advice_never() {
     let _ = watch.observe(&at(0, StepKind::TurnStarted { task }));
     assert!(whispered(&watch.detected(&detection(1, true))).1);
     let act = watch.detected(&detection(2, true));
-    assert!(matches!(act, Act::Escalate { tried: 3, .. }), "it goes on: {act:?}");
+    assert!(matches!(act, Act::Escalate { retries: 4, .. }), "it goes on: {act:?}");
+}
+
+/// R1-35, R1-42: what is told is how often the same was done again, also where the model gives up; an `OK`
+/// forgets it.
+#[test]
+fn an_escalation_says_how_often_the_same_was_done_again() {
+    let mut watch = Watch::new(limits(20, 1, 3));
+    for retries in [4, 2] {
+        let found = crate::watch::Detection { retries, ..detection(1, false) };
+        let _ = watch.detected(&found);
+    }
+    let act = judge(&mut watch, Verdict::Escalation, "SPIRALING: make again");
+    assert!(matches!(act, Act::Escalate { retries: 4, .. }), "{act:?}");
+    watch.rearm();
+    let _ = watch.detected(&detection(1, false));
+    assert_eq!(judge(&mut watch, Verdict::Ok, ""), Act::None);
+    let act = judge(&mut watch, Verdict::Escalation, "DRIFT: a logo");
+    assert!(matches!(act, Act::Escalate { retries: 0, .. }), "{act:?}");
 }
 
 /// R0-32, without a model.

@@ -192,7 +192,7 @@ impl Session {
             Act::None => "nothing".to_owned(),
             Act::Whisper { firmer: true, .. } => "firmer whisper".to_owned(),
             Act::Whisper { .. } => "whisper".to_owned(),
-            Act::Escalate { kind, tried, .. } => format!("escalate {kind}, tried {tried}"),
+            Act::Escalate { kind, retries, .. } => format!("escalate {kind}, {retries} retries"),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What was spent, by whom and where; raises; holds of the fleet.
 
+use std::{sync::Arc, time::Duration};
+
 use gangline_core::budget::{BudgetScope, CallOutcome, Raise, Spent, UsageSource};
-use gangline_os::clock::UnixMicros;
-use gangline_store::{NewMessage, NewUsage, RelayedCall, StoreError};
+use gangline_os::clock::{self, Clock, SharedClock, UnixMicros};
+use gangline_store::{NewMessage, NewUsage, OpenOptions, RelayedCall, Store, StoreError};
 
 use crate::support::*;
 
@@ -90,4 +92,42 @@ pub(crate) async fn one_hold_of_the_fleet_is_open_at_a_time(fixture: &Fixture) {
     assert_eq!(store.fleet_hold().await.unwrap(), None);
     assert!(store.fleet_released_at().await.unwrap().is_some());
     assert!(store.hold_fleet("once more", None).await.unwrap());
+}
+
+/// A clock that is so many days behind.
+struct Behind(u32);
+
+impl Clock for Behind {
+    fn now(&self) -> UnixMicros {
+        clock::system().now().before(Duration::from_secs(24 * 60 * 60) * self.0)
+    }
+
+    fn monotonic(&self) -> Duration {
+        clock::system().monotonic()
+    }
+}
+
+/// Older records go with the next one of an agent; the sums of later days stay as they were.
+pub(crate) async fn what_was_used_is_kept_for_ninety_days(fixture: &Fixture) {
+    for days in [91, 89] {
+        let clock: SharedClock = Arc::new(Behind(days));
+        let store = Store::open(OpenOptions { clock, ..options(&fixture.path()) }).await.unwrap();
+        store.add_usage(usage(None)).await.unwrap();
+    }
+    let store = fixture.open().await;
+    for day in ["2026-08-27", "2026-08-28", DAY] {
+        store.relayed(RelayedCall { day: day.to_owned(), ..relayed(None, 0) }).await.unwrap();
+    }
+    let today = clock::system().now().before(Duration::from_secs(60));
+    assert_eq!(store.spent(BudgetScope::Day, today).await.unwrap(), Spent::default());
+    store.add_usage(usage(None)).await.unwrap();
+    let all = store.spent(BudgetScope::Day, ALL).await.unwrap();
+    assert_eq!(all, Spent { tokens: 4, micros: 0, unknown: 2 }, "the oldest is gone");
+    let of_today = store.spent(BudgetScope::Day, today).await.unwrap();
+    assert_eq!(of_today, Spent { tokens: 2, micros: 0, unknown: 1 });
+    let mut days = Vec::new();
+    for day in ["2026-08-27", "2026-08-28", DAY] {
+        days.push(store.relayed_on(day).await.unwrap().len());
+    }
+    assert_eq!(days, [0, 1, 1]);
 }

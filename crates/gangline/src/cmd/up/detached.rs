@@ -26,6 +26,7 @@ use serde::Serialize;
 
 use super::{Args, Checked, words};
 use crate::{
+    caller,
     cli::Global,
     cmd::doctor::login,
     configuration,
@@ -40,6 +41,9 @@ use crate::{
 const RELOAD: Duration = Duration::from_secs(15);
 /// A hub that nobody gave another time begins within this, and its agents are ready.
 const BEGUN: Duration = Duration::from_secs(120);
+/// What is said of agents that are not ready in time.
+const KEEPS_TRYING: &str = "its start continues: `gangline ps` shows when it is ready, `--timeout SECONDS` waits \
+                            longer, `gangline stop NICK` ends it";
 /// How much of the log is shown of a hub that could not start, in bytes.
 const SHOWN_MAX: u64 = 16 * 1024;
 /// What `up -d --json` prints as one line; the owner's token itself is in its file only.
@@ -362,8 +366,13 @@ async fn until_ready(
     if let Some(lost) = lost {
         return Err(lost);
     }
+    let late = failed.values().any(|why| why.starts_with(fleet::LATE));
     match fleet::left_undone(&fleet.paths, &failed) {
         Some(failure) => {
+            let failure = match late {
+                true => failure.hint(KEEPS_TRYING),
+                false => failure,
+            };
             failure.report();
             Ok(failure.exit().code())
         }
@@ -398,7 +407,6 @@ fn start_of(member: &Member, since: UnixMicros, logins: &BTreeMap<AgentName, Str
 
 /// Prints how to join, and who is there.
 fn print_outcome(global: &Global, paths: &Paths, about: &About) -> Result<(), Failure> {
-    let owner = owner(paths)?;
     if global.json {
         return output::json_line(&Background {
             pid: about.pid,
@@ -417,8 +425,10 @@ fn print_outcome(global: &Global, paths: &Paths, about: &About) -> Result<(), Fa
         .filter(|(_, kept)| kept.standing == StandingWord::Stopped)
         .map(|(name, _)| name.clone())
         .collect();
+    let room = room.map(|room| room.as_str());
     let join = match embedded {
-        true => invite::brief(&about.irc, &owner, room.map(|room| room.as_str())),
+        true if caller::may_read_password() => invite::brief(&about.irc, &owner(paths)?, room),
+        true => invite::without_password(&about.irc, room),
         false => format!("The agents are on {}.\n", about.irc),
     };
     output::print(&format!(

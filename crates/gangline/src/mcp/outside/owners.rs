@@ -46,6 +46,11 @@ async fn tell(site: Site<'_>, word: Word) -> Result<String, Failure> {
         Taken::ByDaemon => "",
         Taken::ByRow | Taken::Unheard(_) => "; its daemon is not running",
     };
+    if word == Word::Resume
+        && let Some(held) = control::still_held(store, agent).await?
+    {
+        return Ok(held);
+    }
     let outcome = match (word, done) {
         (Word::Pause { .. }, _) => "is paused: new messages wait",
         (Word::Interrupt, "") => "ends its turn",

@@ -43,7 +43,7 @@ fn a_running_daemon_is_paused_and_goes_on() {
 }
 
 /// R0-45, R1-35: without a daemon the word is a row, which the next one finds; `abort` ends an escalation
-/// that is stored.
+/// that is stored. `resume` says what it does not end.
 #[test]
 fn a_word_to_a_daemon_that_is_down_is_kept() {
     let fleet = Fleet::new(&["oak-ada"]);
@@ -58,6 +58,15 @@ fn a_word_to_a_daemon_that_is_down_is_kept() {
     );
     let ran = fleet.run(&["abort", "oak-ada"]).ok();
     assert_eq!(ran, "oak-ada is not escalated any more; its daemon is not running\n");
+    let _ = fleet.stage.query(
+        "INSERT INTO pauses (agent, reason, installation_id, holds, note, at) \
+         SELECT agent, 'fleet', installation_id, 1, 'half of the agents parked', 1 FROM pauses",
+    );
+    let still = "oak-ada is still held: the limit of the whole installation is reached: half of the agents \
+                 parked. `resume` does not end this: `gangline budget release` ends it\n";
+    assert_eq!(fleet.run(&["resume", "oak-ada"]).ok(), still);
+    let _ = fleet.stage.query("DELETE FROM pauses WHERE reason = 'fleet'");
+    let _ = fleet.run(&["pause", "oak-ada"]).ok();
     assert_eq!(fleet.stage.query("SELECT reason FROM pauses"), ["operator"]);
     fleet.up();
     assert_eq!(fleet.standing("oak-ada"), "paused");
