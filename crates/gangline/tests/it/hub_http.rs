@@ -111,6 +111,11 @@ fn the_owner_gives_orders_over_http() {
     assert!(error(&nothing).contains("there is no turn to end"), "{nothing:?}");
     assert_eq!(scene.post("/api/v1/agents/ada/resume", &owner, &[], "").status, 200);
     assert_eq!(scene.stage.query("SELECT reason FROM pauses"), [""; 0]);
+    let hold = "INSERT INTO pauses (agent, reason, installation_id, holds, at) \
+                SELECT agent, 'budget', installation_id, 1, 1 FROM agents";
+    let _ = scene.stage.query(hold);
+    let held = scene.post("/api/v1/agents/ada/resume", &owner, &[], "");
+    assert!(held.body.contains("oak-ada is still held: its budget is spent."), "{held:?}");
     let signed = [format!("Authorization: Bearer {owner}")];
     let budgets = request(&scene.address, "GET /api/v1/budgets", &signed, "");
     let budgets: Value = serde_json::from_str(&budgets.body).unwrap();

@@ -159,6 +159,11 @@ fn what_cannot_be_done_is_told_and_the_server_goes_on() {
     let _ = scene.stage.world.run(&["--config", &scene.stage.config, "stop", ADA]).ok();
     let told = eventually("no daemon", || mcp.call("channels", json!({})).err());
     assert!(told.contains("cannot reach agent daemon for oak-ada"), "{told}");
+    let hold = "INSERT INTO pauses (agent, reason, installation_id, holds, at) \
+                SELECT agent, 'fleet', installation_id, 1, 1 FROM agents";
+    let _ = scene.stage.query(hold);
+    let held = mcp.call("resume", json!({})).unwrap();
+    assert!(held.starts_with("oak-ada is still held: the limit of the whole"), "{held}");
     let _ = scene.stage.world.run(&["--config", &scene.stage.config, "start", ADA]).ok();
     eventually("the next daemon", || mcp.call("channels", json!({})).ok());
     mcp.close();
