@@ -44,7 +44,8 @@ pub(crate) struct Asking {
     pub(crate) choose: Choose,
     pub(crate) ttl_seconds: Option<u64>,
     pub(crate) asked: Asked,
-    pub(crate) rule: AnswerRule,
+    /// Whose answer counts, if the asker says.
+    pub(crate) rule: Option<AnswerRule>,
     pub(crate) on_timeout: OnTimeout,
     pub(crate) goes: Goes,
 }
@@ -70,18 +71,28 @@ pub(crate) struct Asker {
     pub(crate) own: bool,
     /// The rooms that the agent is configured to be in.
     pub(crate) rooms: HashSet<ChannelName>,
+    /// What agents' answers count for, if that is configured (R1-52).
+    pub(crate) agent_answers: Option<AnswerRule>,
     /// The daemon's.
     pub(crate) epoch: Epoch,
     /// Told when an alert was raised.
     pub(crate) alerts: Raised,
 }
 
-/// A place in which people are asked.
+/// A place in which a question is shown.
 struct Place {
     target: Target,
     key: String,
-    /// Where the agent was asked itself, where that is somewhere else.
-    asked_in: Option<String>,
+    reader: Reader,
+}
+
+/// Who reads it there.
+enum Reader {
+    /// People, who are asked by it. Of a private conversation: where the agent was asked itself, where that
+    /// is somewhere else.
+    People(Option<String>),
+    /// An agent, which is asked by a row of its own: this is the visible copy (C15).
+    Agent,
 }
 
 impl Asker {
@@ -97,17 +108,23 @@ impl Asker {
         request: String,
     ) -> Result<QuestionNumber, String> {
         let me = &self.speaker.agent;
+        let rule = asking.asked.rule(asking.rule, self.agent_answers);
         let draft = Draft {
             question: &asking.question,
             options: &asking.options,
             choose: asking.choose,
             ttl_seconds: asking.ttl_seconds,
             asked: &asking.asked,
-            rule: asking.rule,
+            rule,
         };
         draft.check(me).map_err(|error| format!("not asked: {error}"))?;
+        // A question is a prompt.
+        let mut asked = asking.asked.agents().iter();
+        if let Some(agent) = asked.find(|agent| self.speaker.owners_only.contains(agent)) {
+            return Err(format!("not asked: only the owner of {agent} prompts it"));
+        }
         let home = self.home(context).await?;
-        let places = self.places(&asking.asked, home.as_ref()).await?;
+        let places = self.places((&asking.asked, rule), home.as_ref()).await?;
         let redact = |text: &str| self.speaker.redactor.redact(text);
         let reply_target = match (&home, &asking.asked) {
             (Some(home), _) => home.target.clone(),
@@ -119,7 +136,7 @@ impl Asker {
             turn: context.map(|context| context.turn),
             request,
             asked: asking.asked,
-            rule: asking.rule,
+            rule,
             body: redact(&asking.question),
             options: asking.options.iter().map(|option| redact(option)).collect(),
             choose: asking.choose,
@@ -131,7 +148,8 @@ impl Asker {
         };
         let ttl = asking.ttl_seconds.map(Duration::from_secs);
         // A question to agents needs nobody else, but a call that waits alerts people too (R0-41).
-        let people = !matches!(new.asked, Asked::Agents(_)) || asking.goes == Goes::ToCall;
+        let only_agents = matches!(new.asked, Asked::Agents(_)) && !rule.is_for_people();
+        let people = !only_agents || asking.goes == Goes::ToCall;
         let alert = people.then(|| self.alert(&asking.question, &new.reply_target));
         let bring = self.bringing(&new, context, (places, ttl, alert));
         let asked = self.speaker.store.ask(new, bring).await;
@@ -183,9 +201,14 @@ impl Asker {
         }
     }
 
-    /// Returns where people are asked. Owners are told in private too, wherever the question is.
-    async fn places(&self, asked: &Asked, home: Option<&MessageRow>) -> Result<Vec<Place>, String> {
-        let only = |target: Target, key: String| vec![Place { target, key, asked_in: None }];
+    /// Returns where the question is shown. Owners are told in private too, wherever the question is.
+    async fn places(
+        &self,
+        (asked, rule): (&Asked, AnswerRule),
+        home: Option<&MessageRow>,
+    ) -> Result<Vec<Place>, String> {
+        let reader = Reader::People(None);
+        let only = |target: Target, key: String| vec![Place { target, key, reader }];
         Ok(match asked {
             Asked::Room(room) => {
                 let target = Target::Channel(room.clone());
@@ -201,7 +224,20 @@ impl Asker {
                 only(target, place::private(nick.as_str()))
             }
             Asked::Operator => self.owners_places(home).await,
-            Asked::Agents(_) => Vec::new(),
+            Asked::Agents(agents) => {
+                // An owner decides, and so must hear of it.
+                let mut places = match rule.is_for_people() {
+                    true => self.owners_places(home).await,
+                    false => Vec::new(),
+                };
+                let copy = |agent: &AgentName| {
+                    let key = place::private(agent.as_str());
+                    let target = Target::Nick(agent.as_str().parse().ok()?);
+                    Some(Place { target, key, reader: Reader::Agent })
+                };
+                places.extend(agents.iter().filter_map(copy));
+                places
+            }
         })
     }
 
@@ -216,7 +252,8 @@ impl Asker {
                 Target::Channel(_) => false,
             };
             if !is_colleague {
-                places.push(Place { target, key: place::of_row(home), asked_in: None });
+                let key = place::of_row(home);
+                places.push(Place { target, key, reader: Reader::People(None) });
             }
         }
         let owners = place::private(OWNER);
@@ -229,15 +266,15 @@ impl Asker {
         };
         if self.own && !is_told {
             if let Ok(nick) = OWNER.parse() {
-                let asked_in = Some(asked_in(home));
-                places.push(Place { target: Target::Nick(nick), key: owners, asked_in });
+                let reader = Reader::People(Some(asked_in(home)));
+                places.push(Place { target: Target::Nick(nick), key: owners, reader });
             }
         } else if !self.own && places.is_empty() {
             let room = self.rooms.iter().min_by_key(|it| it.folded());
             places.extend(room.map(|room| Place {
                 target: Target::Channel(room.clone()),
                 key: room.folded().to_owned(),
-                asked_in: Some(asked_in(home)),
+                reader: Reader::People(Some(asked_in(home))),
             }));
         }
         places
@@ -311,7 +348,7 @@ fn message_to(
     }
 }
 
-/// Returns the lines by which people are asked in a place: the `at`-th one.
+/// Returns the lines by which a question is shown in a place: the `at`-th one.
 fn announced(
     told: Announcement<'_>,
     (at, place): (usize, &Place),
@@ -319,25 +356,32 @@ fn announced(
 ) -> QuestionPlaced {
     let (number, agent) = (told.question.number, told.question.asker);
     let to = format!("@{agent} ");
-    let (lines, cut) = match &place.target {
-        Target::Channel(_) => {
+    let (lines, cut) = match (&place.target, &place.reader) {
+        (_, Reader::Agent) => (told.copy(), false),
+        (Target::Channel(_), Reader::People(_)) => {
             let told = Announcement { to: &to, ..told };
             (told.in_room(), told.is_cut())
         }
-        Target::Nick(_) => {
-            (Announcement { asked_in: place.asked_in.as_deref(), ..told }.whole(), false)
+        (Target::Nick(_), Reader::People(asked_in)) => {
+            (Announcement { asked_in: asked_in.as_deref(), ..told }.whole(), false)
         }
     };
     let lines = speaker.redactor.redact(&lines.join("\n"));
     let split =
         split::redacted_lines(&lines, |left| format!("… (+{left} lines: `answer {number}`)"));
     let cut = cut || split.cut != split::Cut::Whole;
-    let turn = context.map(|context| context.turn);
+    // A copy says nothing to its reader: it is no answer to what the reader asked in this turn.
+    let (turn, kind) = match place.reader {
+        Reader::People(_) => (context.map(|context| context.turn), LineKind::Privmsg),
+        Reader::Agent => (None, LineKind::Notice),
+    };
     let call = if at == 0 { format!("ask-{number}") } else { format!("ask-{number}-{at}") };
-    let idem_key = match at {
+    let idem_key = match (at, kind) {
         // Keyed like a tool's line: the next attempt is shown it.
-        0 => SendKey::of_call(turn, &call),
-        _ => format!("qa-{}-{call}", fold(agent.as_str())).into(),
+        (0, LineKind::Privmsg) => SendKey::of_call(turn, &call),
+        (_, LineKind::Privmsg | LineKind::Notice) => {
+            format!("qa-{}-{call}", fold(agent.as_str())).into()
+        }
     };
     QuestionPlaced {
         place: place.key.clone(),
@@ -348,7 +392,7 @@ fn announced(
             idem_key,
             target: place.target.to_string(),
             lines: split.lines,
-            kind: LineKind::Privmsg,
+            kind,
             in_reply_to: None,
             deliver: None,
         },

@@ -13,6 +13,8 @@ pub(crate) struct Identity {
     pub(crate) epoch: Epoch,
     pub(crate) clock: SharedClock,
     pub(crate) redactor: Arc<Redactor>,
+    /// Every agent of the installation, this one too.
+    pub(crate) everybody: Arc<[AgentName]>,
 }
 
 /// Returns the event, masked, ready to be recorded.

@@ -61,7 +61,7 @@ async fn recover_one(
     for one in &recovered.settle {
         let row = open.messages.iter().map(|entry| &entry.message).find(|m| m.id == one.message);
         if let Some(row) = row {
-            sends.extend(sends_for(&me.agent, turn, row, one, &me.redactor));
+            sends.extend(sends_for(me, turn, row, one));
         }
     }
     let outcome = OutcomeRecord::from(&recovered.outcome);

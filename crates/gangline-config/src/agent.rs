@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
-    Backend, Compaction, DEFAULT_ALLOWED_TOOLS, DayBudget, Gastown, Hooks, McpServerConfig,
-    MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy, ReplyMode, RestartNote, Role,
-    Thinking, backend, budgets,
+    AgentAnswers, Backend, Compaction, DEFAULT_ALLOWED_TOOLS, DayBudget, Gastown, Hooks,
+    McpServerConfig, MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy, ReplyMode,
+    RestartNote, Role, Thinking, backend, budgets,
     declared::{Declared, plain, section},
     error::{Place, shown},
     hooks,
@@ -104,6 +104,10 @@ section! {
         /// Which people may prompt it; absent = members, for an agent in a terminal only owners.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub prompt: Option<PromptBy> = None => reader.word(key, &node).map(Some),
+        /// What answers of other agents to its questions count for, at most (R1-52); absent = as it says when
+        /// it asks. People's answers always count.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub agent_answers: Option<AgentAnswers> = None => reader.word(key, &node).map(Some),
         /// Whether it may run the other agents: `manager` gives it the tools for that (R2-35 … R2-39).
         pub role: Role = Role::Agent => reader.word(key, &node),
         /// MCP servers that it may use, by their keys (R2-34).

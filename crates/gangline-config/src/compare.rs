@@ -60,10 +60,11 @@ pub struct Difference {
 }
 
 /// The keys of an agent that have weight.
-const POWER: [&str; 21] = [
+const POWER: [&str; 22] = [
     "account_dir",
     "acp_command",
     "agent",
+    "agent_answers",
     "allowed_tools",
     "api_key_env",
     "base_url",

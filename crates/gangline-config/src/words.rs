@@ -163,6 +163,22 @@ words! {
 }
 
 words! {
+    /// What answers of other agents to an agent's questions count for, at most (R1-52).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    AgentAnswers, "weight of agents' answers" {
+        /// The first one decides; in a room as well.
+        First = "first",
+        /// Most of the agents that are asked decide.
+        Vote = "vote",
+        /// All of the agents that are asked decide.
+        Consensus = "consensus",
+        /// Nothing: they are recorded, and an owner decides.
+        Never = "never",
+    }
+}
+
+words! {
     /// Which people may prompt an agent.
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]

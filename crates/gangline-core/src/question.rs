@@ -69,7 +69,7 @@ words! {
         Humans = "humans",
         /// The first of anybody who was asked.
         Any = "any",
-        /// The first of the agents that were asked.
+        /// The first of the agents that were asked, or that are in the room.
         First = "first",
         /// The one that most of the agents give.
         Vote = "vote",
@@ -77,6 +77,33 @@ words! {
         Consensus = "consensus",
         /// No agent's: what they say is recorded, and an owner decides.
         Never = "never",
+    }
+}
+
+impl AnswerRule {
+    /// Returns the rule that gives agents less, of two.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        if other.strictness() > self.strictness() { other } else { self }
+    }
+
+    /// Returns whether only people decide: then people must hear of the question, whoever is asked.
+    #[must_use]
+    pub fn is_for_people(self) -> bool {
+        match self {
+            Self::Humans | Self::Never => true,
+            Self::Any | Self::First | Self::Vote | Self::Consensus => false,
+        }
+    }
+
+    fn strictness(self) -> u8 {
+        match self {
+            Self::Any | Self::First => 0,
+            Self::Vote => 1,
+            Self::Consensus => 2,
+            Self::Never => 3,
+            Self::Humans => 4,
+        }
     }
 }
 
@@ -156,13 +183,30 @@ impl Asked {
         }
     }
 
-    /// Returns whose answer counts where the asker does not say.
+    /// Returns whose answer counts where neither the asker nor its configuration says.
     #[must_use]
     pub fn usual_rule(&self) -> AnswerRule {
         match self {
             Self::Operator | Self::Room(_) | Self::Person(_) => AnswerRule::Humans,
             Self::Agents(_) => AnswerRule::First,
         }
+    }
+
+    /// Returns whose answer counts (R1-52): as the asker wants it, within what its configuration lets agents'
+    /// answers count for. Where the asker does not say, the configuration does. Agents in a room cannot be
+    /// counted, so where they would be, people decide.
+    #[must_use]
+    pub fn rule(&self, wanted: Option<AnswerRule>, configured: Option<AnswerRule>) -> AnswerRule {
+        let usual = self.usual_rule();
+        let configured = match (self, configured) {
+            (Self::Operator | Self::Person(_), _) => None,
+            (Self::Room(_), Some(AnswerRule::Vote | AnswerRule::Consensus)) => {
+                Some(AnswerRule::Humans)
+            }
+            (Self::Room(_) | Self::Agents(_), configured) => configured,
+        };
+        let rule = wanted.or(configured).unwrap_or(usual);
+        configured.map_or(rule, |at_most| rule.stricter(at_most))
     }
 }
 
@@ -291,8 +335,10 @@ pub fn may_answer(
             if fold(&who.account) == asker.folded() {
                 return Err(NotYours::Own(number));
             }
+            let is_there =
+                matches!((asked, place), (Asked::Room(room), Where::Room(here)) if room == here);
             let named = asked.agents().iter().any(|agent| agent.folded() == fold(&who.account));
-            if !named {
+            if !named && !is_there {
                 return Err(other());
             }
             return match rule {

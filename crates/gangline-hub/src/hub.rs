@@ -35,6 +35,7 @@ mod alerts;
 mod changes;
 mod drain;
 mod http;
+mod removed;
 mod roll;
 mod vigil;
 mod watch;
@@ -89,6 +90,8 @@ pub struct HubOptions {
 pub struct Plan {
     /// The processes, in the order of their start.
     pub kept: Vec<Kept>,
+    /// Every agent of the configuration, also one that is not to run.
+    pub configured: Vec<AgentName>,
     /// Agents that have an account on the embedded server, running or not.
     pub accounts: Vec<AgentName>,
     /// Who may be on the embedded server.
@@ -209,7 +212,8 @@ pub async fn run(
         None => None,
     };
     let listening = Listening { irc: irc_address(&options, ircd.as_ref()), owner, http: None };
-    let Plan { kept, accounts, access, alerts: plan_of_alerts } = match plan(&listening) {
+    let Plan { kept, configured, accounts, access, alerts: plan_of_alerts } = match plan(&listening)
+    {
         Err(refused) if changes::undo_refused(&store, &paths, &refused).await => plan(&listening)?,
         planned => planned?,
     };
@@ -232,6 +236,7 @@ pub async fn run(
         (store.clone(), begun),
         listening,
         (reconciler, changes, telling),
+        configured,
         (history, setter, http),
     );
     told(&watch.listening, &Progress::Listening);

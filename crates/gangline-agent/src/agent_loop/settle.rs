@@ -4,6 +4,7 @@ use gangline_api::event;
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, SendKey, Target, Tier, TurnId,
     answer::{AskerNotice, Settlement},
+    name::fold,
     outcome::Outcome,
     redact::Redactor,
     split,
@@ -14,7 +15,7 @@ use gangline_runtime::FailureKind;
 use gangline_store::{EndTurn, Entry, LineKind, MessageRow, NewMessage, Send as StoreSend, Settle};
 
 use super::{AgentLoop, show};
-use crate::texts;
+use crate::{identity::Identity, texts};
 
 impl AgentLoop {
     pub(super) fn end_turn(&mut self, turn: TurnId, outcome: &Outcome, settled: Vec<Settlement>) {
@@ -76,7 +77,7 @@ impl AgentLoop {
         let mut sends = Vec::new();
         for one in settled {
             let Some(waiting) = self.rows.get(&one.message) else { continue };
-            sends.extend(sends_for(&self.me.agent, turn, &waiting.row, one, &self.me.redactor));
+            sends.extend(sends_for(&self.me, turn, &waiting.row, one));
         }
         sends
     }
@@ -85,16 +86,17 @@ impl AgentLoop {
 /// Returns the lines that one settled message causes: its relayed answer, and what its asker is
 /// told. A message from the command line has no place to send to: its row carries the answer.
 pub(crate) fn sends_for(
-    agent: &AgentName,
+    me: &Identity,
     turn: TurnId,
     row: &MessageRow,
     one: &Settlement,
-    redactor: &Redactor,
 ) -> Vec<StoreSend> {
+    let (agent, redactor) = (&me.agent, &me.redactor);
     let mut sends = Vec::new();
     if row.target.is_empty() {
         return sends;
     }
+    let colleague = colleague(row, &me.everybody);
     if let Some(answer) = &one.relay {
         let lines = split::redacted_lines(&redactor.redact(answer), |left| {
             format!("… (+{left} lines: gangline trace {})", row.id)
@@ -105,9 +107,9 @@ pub(crate) fn sends_for(
             idem_key: answer_key(row),
             target: row.target.clone(),
             lines: lines.lines,
-            kind: if row.origin == Origin::Agent { LineKind::Notice } else { LineKind::Privmsg },
+            kind: if colleague.is_some() { LineKind::Notice } else { LineKind::Privmsg },
             in_reply_to: Some(row.id),
-            deliver: answer_row(agent, row, answer, redactor),
+            deliver: colleague.map(|to| answer_row((agent, to), row, answer, redactor)),
         });
     }
     if let Some(tell) = &one.tell {
@@ -145,19 +147,33 @@ fn answer_key(row: &MessageRow) -> SendKey {
     format!("a-{}-{:x}", row.id, row.accepted_at.0).into()
 }
 
-/// An answer to an agent of this installation is a row of its own: the row is the delivery.
+/// Returns the agent of this installation to whom what is said to a message goes: who asked; or, of an answer
+/// and a reminder, the one in whose conversation they were wanted.
+fn colleague(row: &MessageRow, everybody: &[AgentName]) -> Option<AgentName> {
+    match row.origin {
+        Origin::Agent => row.principal.account.parse().ok(),
+        Origin::Answer | Origin::Reminder => {
+            let target = fold(&row.target);
+            everybody.iter().find(|it| it.folded() == target).cloned()
+        }
+        Origin::Mention
+        | Origin::Direct
+        | Origin::Cli
+        | Origin::Http
+        | Origin::Wake
+        | Origin::System => None,
+    }
+}
+
+/// What is said to an agent of this installation is a row of its own: the row is the delivery (C15).
 fn answer_row(
-    agent: &AgentName,
+    (agent, to): (&AgentName, AgentName),
     row: &MessageRow,
     answer: &str,
     redactor: &Redactor,
-) -> Option<NewMessage> {
-    if row.origin != Origin::Agent {
-        return None;
-    }
-    let asker: AgentName = row.principal.account.parse().ok()?;
-    Some(NewMessage {
-        agent: asker,
+) -> NewMessage {
+    NewMessage {
+        agent: to,
         network_id: "local".to_owned(),
         intake_key: Some(format!("{agent}/{}", answer_key(row))),
         origin: Origin::Agent,
@@ -172,7 +188,7 @@ fn answer_row(
         cursor: None,
         not_before: None,
         msgid: None,
-    })
+    }
 }
 
 /// Returns the settlement as the store takes it.

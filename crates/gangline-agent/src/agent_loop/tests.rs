@@ -181,6 +181,7 @@ impl Rig {
             epoch: Epoch(1),
             clock: Arc::<HandClock>::clone(&clock),
             redactor: Arc::new(Redactor::default()),
+            everybody: Arc::default(),
         };
         let agent_loop = AgentLoop::new(me, core, ports).talks(talks);
         let (_folder, _runtime) = (folder, runtime);

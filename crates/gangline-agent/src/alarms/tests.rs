@@ -51,6 +51,7 @@ impl Rig {
                 epoch: Epoch(1),
                 clock: self.clock.clone(),
                 redactor: Arc::default(),
+                everybody: Arc::new([ada()]),
             }),
             store: self.store.clone(),
             agent_loop,

@@ -6,7 +6,7 @@ use gangline_core::{
     Principal, QuestionNumber, Target, Tier,
     approval::Addressed,
     question::{
-        self, Asked, Facts, QuestionState, Where,
+        self, AnswerRule, Asked, Facts, QuestionState, Where,
         line::{self, AnswerLine},
         may_answer,
         text::{self, Announcement},
@@ -151,7 +151,8 @@ impl Chat {
         (text, addressed): (&str, Addressed),
     ) -> Handled {
         let Target::Channel(room) = &line.target else { return Handled::No };
-        let may = who.tier != Tier::Agent && self.deps.policy.may(who, Action::Answer, 0).is_ok();
+        let is_agent = who.tier == Tier::Agent;
+        let may = is_agent || self.deps.policy.may(who, Action::Answer, 0).is_ok();
         if !may || addressed == Addressed::Several || line.from_history || text.trim().is_empty() {
             return Handled::No;
         }
@@ -164,8 +165,13 @@ impl Chat {
                 return Handled::NotNow;
             }
         };
+        // What an agent only advises may be said to the agent all the same.
+        let counts = |row: &QuestionRow| {
+            !is_agent || matches!(row.rule, AnswerRule::First | AnswerRule::Any)
+        };
         let here = |row: &&QuestionRow| {
-            self.is_waited_for(row) && matches!(&row.asked, Asked::Room(asked) if asked == room)
+            let is_here = matches!(&row.asked, Asked::Room(asked) if asked == room);
+            is_here && self.is_waited_for(row) && counts(row)
         };
         match open.iter().rev().find(here) {
             Some(row) => self.take_answer(line, who, (row, text)).await,

@@ -139,13 +139,23 @@ impl Room {
     /// The same of somebody whose account has another name.
     pub(super) async fn says_as(
         &mut self,
-        (nick, principal): (&str, Principal),
+        who: (&str, Principal),
         to: &str,
         text: &str,
     ) -> Vec<String> {
+        self.says_by(LineKind::Privmsg, who, (to, text)).await
+    }
+
+    /// The same by a line of this kind.
+    pub(super) async fn says_by(
+        &mut self,
+        kind: LineKind,
+        (nick, principal): (&str, Principal),
+        (to, text): (&str, &str),
+    ) -> Vec<String> {
         self.said += 1;
         let line = Line {
-            kind: LineKind::Privmsg,
+            kind,
             target: to.parse().unwrap(),
             nick: nick.to_owned(),
             account: None,

@@ -62,7 +62,7 @@ impl Requests {
             options: Vec::new(),
             choose: Choose::One,
             ttl_seconds: Some(u64::from(timeout)),
-            rule: asked.usual_rule(),
+            rule: None,
             asked,
             on_timeout,
             goes: Goes::ToCall,

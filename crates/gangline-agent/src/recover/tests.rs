@@ -193,7 +193,8 @@ async fn what_a_dead_daemon_had_asked_is_void_and_not_withdrawn() {
     let number = store.open_approval(ask).await.unwrap().number;
     begins(&store).await;
     let (clock, redactor) = (clock::system(), Arc::new(Redactor::default()));
-    let me = Identity { agent: ada(), epoch: Epoch(2), clock, redactor };
+    let everybody = Arc::default();
+    let me = Identity { agent: ada(), epoch: Epoch(2), clock, redactor, everybody };
     assert_eq!(recover(&me, &store, Rules::default()).await.unwrap(), 1);
     let approval = store.approval(number).await.unwrap().unwrap();
     assert_eq!(approval.state, ApprovalState::Void);

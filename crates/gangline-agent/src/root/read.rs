@@ -79,6 +79,7 @@ pub(super) fn identity(settings: &Settings, epoch: Epoch) -> Identity {
         epoch,
         clock: settings.clock.clone(),
         redactor: Arc::new(redactor(settings)),
+        everybody: settings.everybody.clone().into(),
     }
 }
 

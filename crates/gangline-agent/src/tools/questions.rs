@@ -2,7 +2,7 @@
 
 use gangline_core::{
     MessageId, QuestionNumber,
-    question::{self, Choose, Facts, OnTimeout, QuestionState, Where, may_answer, text},
+    question::{self, Asked, Choose, Facts, OnTimeout, QuestionState, Where, may_answer, text},
     trust::Policy,
 };
 use gangline_os::change_notice;
@@ -14,7 +14,7 @@ use super::{AgentTools, fields};
 use crate::{
     asking::{Asking, Goes, myself},
     bus::{Incoming, taken},
-    speech::TurnContext,
+    speech::{Speaker, TurnContext},
 };
 
 impl AgentTools {
@@ -24,6 +24,9 @@ impl AgentTools {
         call: &ToolCall,
     ) -> Result<String, String> {
         let asking = self.asking(&call.input).await?;
+        if let Some(context) = context {
+            self.must_not_wait(context, &asking.asked).await?;
+        }
         let to = text::recipient(&asking.asked);
         let asked = self.asker.ask(context, asking, request(context, call)).await?;
         Ok(json!({"id": asked, "to": to}).to_string())
@@ -31,7 +34,6 @@ impl AgentTools {
 
     async fn asking(&self, input: &Value) -> Result<Asking, String> {
         let asked = self.asker.asked(fields::maybe_text(input, "to")?.unwrap_or_default()).await?;
-        let rule = fields::word(input, "rule")?.unwrap_or_else(|| asked.usual_rule());
         let on_timeout = match fields::word(input, "on_timeout")? {
             // The seed's own name for it (R1-53).
             None => fields::word(input, "timeout_action")?,
@@ -43,7 +45,7 @@ impl AgentTools {
             choose: if fields::flag(input, "multi")? { Choose::Several } else { Choose::One },
             ttl_seconds: fields::number(input, "ttl_seconds", 1..=question::TTL_MAX)?,
             asked,
-            rule,
+            rule: fields::word(input, "rule")?,
             on_timeout: on_timeout.unwrap_or(OnTimeout::None),
             goes: Goes::ToInbox,
         })
@@ -68,7 +70,11 @@ impl AgentTools {
         let row = row.ok_or_else(|| format!("there is no question {number}"))?;
         let me = myself(&self.speaker.agent);
         let facts = Facts { number, asker: &row.agent, asked: &row.asked, rule: row.rule };
-        let standing = may_answer(facts, &me, Where::Direct, &Policy::default());
+        let place = match &row.asked {
+            Asked::Room(room) if self.whereabouts.is_in(room) => Where::Room(room),
+            Asked::Operator | Asked::Room(_) | Asked::Person(_) | Asked::Agents(_) => Where::Direct,
+        };
+        let standing = may_answer(facts, &me, place, &Policy::default());
         let standing = standing.map_err(|error| error.to_string())?;
         let answer = question::resolve(&row.options, row.choose, said);
         let answer = answer.map_err(|error| error.to_string())?;
@@ -92,22 +98,40 @@ impl AgentTools {
         Ok(json!({"id": number, "state": counted, "answer": answer}).to_string())
     }
 
-    /// The message that asked has its answer: nothing more is said to it.
+    /// What asked has its answer, and so has what the agent asked back about it: nothing more is said to them.
     async fn answered_in(&self, context: &TurnContext, row: &QuestionRow) -> Result<(), String> {
-        let mut asked: Option<MessageId> = None;
         for message in &context.messages {
-            let of = self.speaker.store.question_of(*message).await;
-            let of = of.map_err(|error| error.to_string())?;
-            if of.is_some_and(|of| of.number == row.number) {
-                asked = Some(*message);
+            if self.about(*message).await?.iter().all(|of| of.number != row.number) {
+                continue;
             }
-        }
-        if asked.is_some() {
-            let (turn, to) = (context.turn, row.agent.to_string());
-            let sent = |heard| Incoming::Sent { turn, to, in_reply_to: asked, heard };
+            let (turn, to, in_reply_to) = (context.turn, row.agent.to_string(), Some(*message));
+            let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
             taken(&self.speaker.agent_loop, sent).await.map_err(|ending| ending.to_string())?;
         }
         Ok(())
+    }
+
+    /// Refuses to ask back where the asker cannot answer: its call is held open until it has the agent's own
+    /// answer (R1-52).
+    async fn must_not_wait(&self, context: &TurnContext, asked: &Asked) -> Result<(), String> {
+        for message in &context.messages {
+            for row in self.about(*message).await? {
+                let waits = row.state == QuestionState::Open && row.waits.is_some();
+                if waits && asked.agents().contains(&row.agent) {
+                    let (agent, number) = (&row.agent, row.number);
+                    return Err(format!(
+                        "not asked: {agent} waits in a call for your answer to question {number} and \
+                         can answer nothing before it has that; answer it as well as you can"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn about(&self, message: MessageId) -> Result<Vec<QuestionRow>, String> {
+        let Speaker { store, agent, .. } = &self.speaker;
+        store.questions_about(agent, message).await.map_err(|error| error.to_string())
     }
 }
 

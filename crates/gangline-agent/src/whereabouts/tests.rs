@@ -68,6 +68,7 @@ fn asker(speaker: &Speaker, whereabouts: &Whereabouts) -> Asker {
         alarm: Arc::default(),
         own: true,
         rooms: HashSet::new(),
+        agent_answers: None,
         epoch: Epoch(1),
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::rig::{ADA, BOB, Daemon, ROOM, Rig};
 
 const HOUR: Duration = Duration::from_secs(3600);
+const ROWS: &str = "SELECT agent || ' ' || origin FROM messages ORDER BY id";
 const OPEN: &str = "SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn', 'held')";
 
 /// Each agent mentions the other by tool, for ever.
@@ -164,6 +165,12 @@ fn an_agent_asks_a_colleague_and_the_answer_owes_none() {
     assert_eq!(answered, "lab-ada of m2 hops 2: forty-two");
     let bobs = three.rig.query("SELECT state FROM messages WHERE id = 2");
     assert_eq!(bobs, ["answered"]);
+    // C15: both rows have a copy in the chat, which Bob and Ada take as nothing.
+    let copies = "SELECT agent || ' ' || target || ' ' || body FROM outbox WHERE kind = 'notice' \
+                  AND state = 'confirmed' ORDER BY id";
+    three
+        .rig
+        .sees(copies, &["lab-ada lab-bob what is six times seven", "lab-bob lab-ada forty-two"]);
     // Bob is idle: a thank-you that was owed would have become a row of his by now.
     three.alice.say(ROOM, "@lab-bob what is six times seven");
     three.alice.hears(BOB, ROOM, "forty-two");
@@ -210,8 +217,185 @@ fn an_agent_asks_another_and_goes_on_with_its_answer() {
     three.rig.sees(OPEN, &["0"]);
     let question = "SELECT state || ' ' || answer || ' ' || answered_by FROM questions";
     assert_eq!(three.rig.query(question), ["answered blue lab-bob"]);
-    let places = "SELECT agent || ' ' || target FROM outbox ORDER BY id";
-    assert_eq!(three.rig.query(places), ["lab-ada #general", "lab-ada #general"]);
+    // C15: the rows are the delivery; in Bob's conversation with Ada stand the copies, which start nothing.
+    three.rig.sees("SELECT count(*) FROM outbox WHERE state <> 'confirmed'", &["0"]);
+    let lines =
+        "SELECT agent || ' ' || target || ' ' || kind || ': ' || body FROM outbox ORDER BY id";
+    let mut lines = three.rig.query(lines);
+    lines.sort();
+    let expect = [
+        "lab-ada #general privmsg: I have asked",
+        "lab-ada #general privmsg: going on with blue of lab-bob",
+        "lab-ada lab-bob notice: 1) red  2) blue",
+        "lab-ada lab-bob notice: question 1 from lab-ada to lab-bob: which?",
+        "lab-ada lab-bob notice: question 1 was answered by lab-bob: blue",
+    ];
+    assert_eq!(lines, expect);
+    assert_eq!(three.rig.query(ROWS), ["lab-ada mention", "lab-bob agent", "lab-ada answer"]);
+}
+
+/// R1-51: who is asked may ask back before it answers. Its question stays open over the turn in which it asked
+/// back; what it says once it has the answer is its own answer, and comes to the asker once.
+#[test]
+fn an_agent_that_is_asked_asks_back_before_it_answers() {
+    for (how, last) in [
+        ("by its final text", "reply: [text: 'red, then']"),
+        ("by its tool", "reply: [tool_use: {name: answer, input: {id: 1, answer: 'red, then'}}]"),
+    ] {
+        let mut three = Three::meet(&format!(
+            "rules:
+  - when: {{tool: ask}}
+    reply: [text: 'I have asked']
+  - when: {{tool: answer}}
+    reply: [text: 'this goes to nobody']
+  - when: {{user: '\\[ANSWER 1\\] <BOB> (\\S+)'}}
+    reply: [text: 'going on with $1']
+  - when: {{user: '\\[QUESTION 2\\] <BOB>'}}
+    reply: [text: 'the front door']
+  - when: {{user: '\\[ANSWER 2\\] <ADA> the front door'}}
+    {last}
+  - when: {{user: '\\[QUESTION 1\\] <ADA>'}}
+    reply: [tool_use: {{name: ask, input: {{question: 'of which door?', to: ADA}}}}]
+  - when: {{model: standin-ADA}}
+    reply: [tool_use: {{name: ask, input: {{question: 'which colour?', to: BOB}}}}]
+"
+        ));
+        three.alice.say(ROOM, "@lab-ada begin");
+        three.alice.hears(ADA, ROOM, "going on with red");
+        three.rig.sees(OPEN, &["0"]);
+        let questions = "SELECT agent || ' ' || state || ' ' || answer FROM questions ORDER BY id";
+        let expect = ["lab-ada answered red, then", "lab-bob answered the front door"];
+        assert_eq!(three.rig.query(questions), expect, "{how}");
+        let rows = [
+            "lab-ada mention",
+            "lab-bob agent",
+            "lab-ada agent",
+            "lab-bob answer",
+            "lab-ada answer",
+        ];
+        assert_eq!(three.rig.query(ROWS), rows, "{how}");
+    }
+}
+
+/// R1-52: `never` records what agents say, and an owner, who is asked as well, decides.
+#[test]
+fn where_agents_never_decide_an_owner_is_asked_too() {
+    let mut three = Three::meet(
+        "rules:
+  - when: {tool: ask}
+    reply: [text: 'I have asked']
+  - when: {tool: answer}
+    reply: [text: 'this goes to nobody']
+  - when: {user: '\\[ANSWER 1\\] <([^>]+)> (\\S+)'}
+    reply: [text: 'going on with $2 of $1']
+  - when: {user: '\\[QUESTION 1\\] <ADA>'}
+    reply: [tool_use: {name: answer, input: {id: 1, answer: 'red'}}]
+  - when: {model: standin-ADA}
+    reply: [tool_use: {name: ask, input: {question: 'which?', to: BOB, rule: never}}]
+",
+    );
+    let mut boss = three.rig.owner("boss");
+    three.alice.say(ROOM, "@lab-ada begin");
+    boss.hears(ADA, ROOM, "question 1 from lab-ada to lab-bob: which?");
+    three.rig.sees("SELECT agent || ' ' || answer FROM question_votes", &["lab-bob red"]);
+    three.rig.sees(OPEN, &["0"]);
+    assert_eq!(three.rig.query("SELECT state FROM questions"), ["open"]);
+    let alerts = "SELECT text FROM alerts WHERE event = 'agent_question'";
+    assert_eq!(three.rig.query(alerts), ["[QUESTION] lab-ada needs input: \"which?\""]);
+    boss.say(ROOM, "@lab-ada answer 1 blue");
+    boss.hears(ADA, ROOM, "going on with blue of boss (owner)");
+}
+
+/// R1-52: what a configuration lets agents' answers count for: with `first` an agent in the room answers what is
+/// asked there, by its tool or by a mention of whoever waits in a call; without it both are refused, or a message.
+#[test]
+fn an_agent_in_the_room_answers_where_the_configuration_lets_it() {
+    let script = "rules:
+  - when: {tool: ask}
+    reply: [text: 'I have asked']
+  - when: {tool: answer, tool_result: 'is for people'}
+    reply: [text: 'refused']
+  - when: {tool: answer}
+    reply: [text: 'answered']
+  - when: {user: '\\[ANSWER (\\d+)\\] <([^>]+)> (\\S+)'}
+    reply: [text: 'going on with $3 of $2']
+  - when: {model: standin-BOB, user: 'say so'}
+    reply: [tool_use: {name: send, input: {to: '#general', body: '@ADA the red one'}}]
+  - when: {model: standin-BOB, user: 'settle (\\d+)'}
+    reply: [tool_use: {name: answer, input: {id: '$1', answer: 'red'}}]
+  - when: {tool: send}
+    reply: [text: 'said']
+  - when: {model: standin-ADA, user: 'begin'}
+    reply: [tool_use: {name: ask, input: {question: 'which?', to: '#general'}}]
+  - reply: [text: 'heard']
+";
+    for lets in [true, false] {
+        let script = script.replace("ADA", ADA).replace("BOB", BOB);
+        let mut rig = Rig::two(&script);
+        if lets {
+            rig.reconfigure(ADA, "agent_answers: first");
+        }
+        let (ada, _bob) = (rig.start(), rig.start_bob());
+        let mut alice = rig.member("alice");
+        alice.say(ROOM, "@lab-ada begin");
+        alice.hears(ADA, ROOM, "question 1 from lab-ada to anybody here: which?");
+        alice.say(ROOM, "@lab-bob settle 1");
+        alice.hears(BOB, ROOM, if lets { "answered" } else { "refused" });
+        let mut ipc = ada.dial();
+        ipc.send(json!({"type": "irc_ask", "channel": ROOM, "question": "and now?"}));
+        alice.hears(ADA, ROOM, "question 2 from lab-ada to anybody here: and now?");
+        alice.say(ROOM, "@lab-bob say so");
+        if lets {
+            let answer = ipc.frame().unwrap()["data"]["answer"].clone();
+            assert_eq!((&answer["nick"], &answer["text"]), (&json!(BOB), &json!("the red one")));
+            alice.hears(ADA, ROOM, "going on with red of lab-bob");
+        } else {
+            alice.hears(ADA, ROOM, "heard");
+            // People always may.
+            alice.say(ROOM, "@lab-ada answer 1 blue");
+            alice.hears(ADA, ROOM, "going on with blue of alice");
+            alice.say(ROOM, "@lab-ada the green one");
+            assert_eq!(ipc.frame().unwrap()["data"]["answer"]["nick"], "alice");
+        }
+    }
+}
+
+/// A question is a prompt: who takes those of its owner alone is not asked by agents.
+#[test]
+fn an_agent_that_only_owners_prompt_is_not_asked() {
+    let mut rig = Rig::two(
+        "rules:
+  - when: {tool: ask, tool_result: 'not asked: only the owner of lab-bob prompts it'}
+    reply: [text: 'refused']
+  - reply: [tool_use: {name: ask, input: {question: 'which?', to: lab-bob}}]
+",
+    );
+    rig.reconfigure(BOB, "prompt: owners");
+    let (_ada, _bob) = (rig.start(), rig.start_bob());
+    let mut alice = rig.member("alice");
+    alice.say(ROOM, "@lab-ada begin");
+    alice.hears(ADA, ROOM, "refused");
+    assert_eq!(rig.query("SELECT count(*) FROM questions"), ["0"]);
+}
+
+/// R1-51, R1-52: of an asker whose call is held open nothing is asked back, since it could not answer; the answer
+/// is the result of its call.
+#[test]
+fn nobody_asks_back_whose_asker_waits_in_a_call() {
+    let three = Three::meet(
+        "rules:
+  - when: {tool: ask, tool_result: 'waits in a call for your answer to question 1'}
+    reply: [text: 'red']
+  - when: {user: '\\[QUESTION 1\\] <ADA>'}
+    reply: [tool_use: {name: ask, input: {question: 'of which door?', to: ADA}}]
+",
+    );
+    let mut ipc = three._ada.dial();
+    ipc.send(json!({"type": "irc_ask", "channel": BOB, "question": "which colour?"}));
+    let answer = ipc.frame().unwrap();
+    assert_eq!(answer["data"]["answer"]["nick"], BOB, "{answer}");
+    assert_eq!(answer["data"]["answer"]["text"], "red", "{answer}");
+    assert_eq!(three.rig.query("SELECT count(*) FROM questions"), ["1"]);
 }
 
 /// R2-22: an agent that was asked and ends its turn without the tool has answered by its final text,
@@ -292,6 +476,9 @@ fn what_is_received_says_by_name_that_a_question_is_asked_or_answered() {
     let answered = json!({"event": "QuestionAnswered", "id": 1, "question": "which?",
         "answer": "blue", "answerer": BOB});
     assert!(received.contains(&asked) && received.contains(&answered), "{received:#?}");
+    // R1-51: by this road too the answer has its tag.
+    let last = three.rig.requests().pop().unwrap().to_string();
+    assert!(last.contains("\\\"[ANSWER 1] <lab-bob> blue\\\\nYou asked: which?"), "{last}");
     let recorded = "SELECT agent || ' ' || (payload ->> 'event') FROM events \
                     WHERE kind IN ('question_asked', 'question_answered') ORDER BY seq";
     let names = ["lab-bob QuestionAsked", "lab-ada QuestionAnswered"];

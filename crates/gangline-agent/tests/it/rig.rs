@@ -259,9 +259,9 @@ impl Rig {
         Settings {
             mark: config.marks()[&agent.nick].clone(),
             everybody,
-            owners_only: match agent.prompt {
-                Some(PromptBy::Owners) => vec![agent.nick.clone()],
-                Some(PromptBy::Members) | None => Vec::new(),
+            owners_only: {
+                let only = config.agents.iter().filter(|it| it.prompt == Some(PromptBy::Owners));
+                only.map(|it| it.nick.clone()).collect()
             },
             container: self.container.clone(),
             irc: IrcSettings {

@@ -34,7 +34,7 @@ pub enum AskError {
     #[error("you cannot ask yourself")]
     Oneself,
     /// The rule needs agents.
-    #[error("the rule `{0}` needs agents to be asked")]
+    #[error("the rule `{0}` needs agents to be asked: name them in `to`")]
     RuleWithoutAgents(AnswerRule),
 }
 
@@ -98,8 +98,12 @@ impl Draft<'_> {
             return Err(AskError::Oneself);
         }
         match self.rule {
-            AnswerRule::First | AnswerRule::Vote | AnswerRule::Consensus | AnswerRule::Never
-                if self.asked.agents().is_empty() =>
+            AnswerRule::Vote | AnswerRule::Consensus if self.asked.agents().is_empty() => {
+                Err(AskError::RuleWithoutAgents(self.rule))
+            }
+            // Agents may be in a room.
+            AnswerRule::First | AnswerRule::Never
+                if matches!(self.asked, Asked::Operator | Asked::Person(_)) =>
             {
                 Err(AskError::RuleWithoutAgents(self.rule))
             }

@@ -63,7 +63,7 @@ fn draft<'a>(options: &'a [String], asked: &'a Asked) -> Draft<'a> {
 #[test]
 fn a_question_that_cannot_be_asked_is_refused_with_its_reason() {
     let me = agent("oak-ada");
-    let (operator, bob) = (asked("operator"), asked("oak-bob"));
+    let (operator, bob, room) = (asked("operator"), asked("oak-bob"), asked("#ops"));
     let many: Vec<String> = (0..=OPTIONS_MAX).map(|at| at.to_string()).collect();
     let twice = ["a".to_owned(), "A ".to_owned()];
     let long = ["x".repeat(OPTION_MAX + 1)];
@@ -82,12 +82,17 @@ fn a_question_that_cannot_be_asked_is_refused_with_its_reason() {
         (Draft { ttl_seconds: Some(TTL_MAX + 1), ..good.clone() }, AskError::BadTtl),
         (draft(&[], &asked("oak-ada, oak-bob")), AskError::Oneself),
         (
-            Draft { rule: AnswerRule::Vote, ..good.clone() },
+            Draft { rule: AnswerRule::Vote, ..draft(&[], &room) },
             AskError::RuleWithoutAgents(AnswerRule::Vote),
+        ),
+        (
+            Draft { rule: AnswerRule::First, ..good.clone() },
+            AskError::RuleWithoutAgents(AnswerRule::First),
         ),
     ] {
         assert_eq!(draft.check(&me), Err(error));
     }
+    assert_eq!(Draft { rule: AnswerRule::First, ..draft(&[], &room) }.check(&me), Ok(()));
     assert_eq!(Draft { ttl_seconds: Some(TTL_MAX), ..good }.check(&me), Ok(()));
 }
 
@@ -96,7 +101,7 @@ fn a_question_that_cannot_be_asked_is_refused_with_its_reason() {
 #[test]
 fn only_who_was_asked_or_an_owner_may_answer() {
     let (ops, dev): (ChannelName, ChannelName) = ("#ops".parse().unwrap(), "#dev".parse().unwrap());
-    let people = [
+    let mut people = [
         (who("owner", Tier::Owner), Where::Direct),
         (who("owner", Tier::Owner), Where::Room(&dev)),
         (who("ori", Tier::Member), Where::Private),
@@ -112,7 +117,7 @@ fn only_who_was_asked_or_an_owner_may_answer() {
     ];
     let me = agent("oak-ada");
     let policy = Policy::default();
-    let row = |to: &str, rule: Option<AnswerRule>| {
+    let row = |people: &[(Principal, Where<'_>)], to: &str, rule: Option<AnswerRule>| {
         let asked = asked(to);
         let rule = rule.unwrap_or(asked.usual_rule());
         let facts = Facts { number: QuestionNumber(7), asker: &me, asked: &asked, rule };
@@ -125,15 +130,28 @@ fn only_who_was_asked_or_an_owner_may_answer() {
             };
         people.iter().map(cell).collect::<String>()
     };
-    assert_eq!(row("operator", None), "DD---------");
-    assert_eq!(row("#ops", None), "DD-D-------");
-    assert_eq!(row("ori", None), "DDDDDD-----");
-    assert_eq!(row("oak-bob", None), "DD------D--");
-    assert_eq!(row("oak-bob,oak-eve", Some(AnswerRule::Any)), "DD------DD-");
-    assert_eq!(row("oak-bob,oak-eve", Some(AnswerRule::Vote)), "DD------CC-");
-    assert_eq!(row("oak-bob,oak-eve", Some(AnswerRule::Consensus)), "DD------CC-");
-    assert_eq!(row("oak-bob,oak-eve", Some(AnswerRule::Never)), "DD------AA-");
-    assert_eq!(row("oak-bob,oak-eve", Some(AnswerRule::Humans)), "DD---------");
+    assert_eq!(row(&people, "operator", None), "DD---------");
+    assert_eq!(row(&people, "#ops", None), "DD-D-------");
+    assert_eq!(row(&people, "ori", None), "DDDDDD-----");
+    assert_eq!(row(&people, "oak-bob", None), "DD------D--");
+    assert_eq!(row(&people, "oak-bob,oak-eve", Some(AnswerRule::Any)), "DD------DD-");
+    assert_eq!(row(&people, "oak-bob,oak-eve", Some(AnswerRule::Vote)), "DD------CC-");
+    assert_eq!(row(&people, "oak-bob,oak-eve", Some(AnswerRule::Consensus)), "DD------CC-");
+    assert_eq!(row(&people, "oak-bob,oak-eve", Some(AnswerRule::Never)), "DD------AA-");
+    assert_eq!(row(&people, "oak-bob,oak-eve", Some(AnswerRule::Humans)), "DD---------");
+    // In the room, agents too; people always.
+    assert_eq!(row(&people, "#ops", Some(AnswerRule::First)), "DD-D-------");
+    people[8].1 = Where::Room(&ops);
+    people[9].1 = Where::Room(&dev);
+    people[10].1 = Where::Room(&ops);
+    for (rule, cell) in [
+        (AnswerRule::Humans, '-'),
+        (AnswerRule::Never, 'A'),
+        (AnswerRule::First, 'D'),
+        (AnswerRule::Any, 'D'),
+    ] {
+        assert_eq!(row(&people, "#ops", Some(rule)), format!("DD-D----{cell}--"), "{rule}");
+    }
     let operator = asked("operator");
     let facts =
         Facts { number: QuestionNumber(7), asker: &me, asked: &operator, rule: AnswerRule::Humans };
@@ -146,6 +164,34 @@ fn only_who_was_asked_or_an_owner_may_answer() {
         says(&who("oak-ada", Tier::Agent)).to_string(),
         "question 7 is your own: `cancel_loose_end` withdraws it"
     );
+}
+
+/// R1-52: the configuration says what agents' answers count for where the asker does not, and never more where it
+/// does.
+#[test]
+fn whose_answer_counts_is_configured() {
+    let of = |text: &str| text.parse::<AnswerRule>().ok();
+    for (to, wanted, configured, rule) in [
+        ("oak-bob", "", "", "first"),
+        ("oak-bob", "vote", "", "vote"),
+        ("oak-bob", "", "never", "never"),
+        ("oak-bob", "first", "never", "never"),
+        ("oak-bob", "any", "consensus", "consensus"),
+        ("oak-bob", "humans", "first", "humans"),
+        ("oak-bob", "any", "first", "any"),
+        ("#ops", "", "", "humans"),
+        ("#ops", "first", "", "first"),
+        ("#ops", "", "first", "first"),
+        ("#ops", "humans", "first", "humans"),
+        ("#ops", "", "vote", "humans"),
+        ("#ops", "first", "vote", "humans"),
+        ("#ops", "any", "never", "never"),
+        ("operator", "", "first", "humans"),
+        ("ori", "", "never", "humans"),
+    ] {
+        let found = asked(to).rule(of(wanted), of(configured));
+        assert_eq!(found.as_str(), rule, "{to}, wanted: {wanted}, configured: {configured}");
+    }
 }
 
 #[test]
@@ -267,7 +313,8 @@ fn the_texts_of_a_question_and_its_answer() {
         text::asked(facts, "merge?\n[ANSWER 3] <ori> no", (&options, Choose::One)),
         "[QUESTION 12] <oak-ada> merge?\\n\\[ANSWER 3] <ori> no\n\
          options: 1) yes  2) no, or a text of your own\n\
-         Answer it with the tool `answer` and the id 12."
+         Answer it with the tool `answer` and the id 12. If you must know more first, `ask` oak-ada: \
+         the question stays open until you have read what you asked for."
     );
     assert_eq!(
         text::answered(QuestionNumber(12), "merge?", "[QUESTION 9] run it", "ori"),
@@ -306,7 +353,7 @@ fn the_texts_of_a_question_and_its_answer() {
     assert_eq!(
         private.whole(),
         [
-            "question 12 from oak-ada (in #ops): merge?",
+            "question 12 from oak-ada (in #ops) to oak-bob: merge?",
             "now",
             "Reply `answer 12 TEXT`; it expires in 1 h 30 min"
         ]

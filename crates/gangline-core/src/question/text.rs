@@ -79,8 +79,19 @@ impl Announcement<'_> {
     /// Returns the lines for one person: all of it, as far as a message goes.
     #[must_use]
     pub fn whole(self) -> Vec<String> {
-        let body = self.body.trim().split(['\n', '\r']).map(str::trim_end);
-        self.lines("", body.filter(|line| !line.is_empty()).map(shown::label).collect())
+        // Whoever reads it is asked, but for a question to agents.
+        let whom = match self.question.asked {
+            asked @ Asked::Agents(_) => format!(" to {}", recipient(asked)),
+            Asked::Operator | Asked::Room(_) | Asked::Person(_) => String::new(),
+        };
+        self.lines(&whom, self.body_lines())
+    }
+
+    /// Returns the copy of a question to agents, which are asked by a message of their own (C15): all of it,
+    /// and not how it is answered.
+    #[must_use]
+    pub fn copy(self) -> Vec<String> {
+        self.asked(&format!(" to {}", recipient(self.question.asked)), self.body_lines())
     }
 
     /// Returns whether a room is not shown all of the question.
@@ -93,8 +104,14 @@ impl Announcement<'_> {
         self.question.number
     }
 
-    fn lines(self, whom: &str, body: Vec<String>) -> Vec<String> {
-        let (number, to, (choices, choose)) = (self.number(), self.to, self.choices);
+    fn body_lines(self) -> Vec<String> {
+        let body = self.body.trim().split(['\n', '\r']).map(str::trim_end);
+        body.filter(|line| !line.is_empty()).map(shown::label).collect()
+    }
+
+    /// Returns who asks whom what, and the options.
+    fn asked(self, whom: &str, body: Vec<String>) -> Vec<String> {
+        let (number, (choices, choose)) = (self.number(), self.choices);
         let place = self.asked_in.map(|place| format!(" ({})", shown::label(place)));
         let from = format!("{}{}", self.question.asker, place.unwrap_or_default());
         let mut body = body.into_iter();
@@ -105,7 +122,13 @@ impl Announcement<'_> {
         if !listed.is_empty() {
             lines.push(listed);
         }
-        let mut how = match choices {
+        lines
+    }
+
+    fn lines(self, whom: &str, body: Vec<String>) -> Vec<String> {
+        let (number, to) = (self.number(), self.to);
+        let mut lines = self.asked(whom, body);
+        let mut how = match self.choices.0 {
             [] => format!("Reply `{to}answer {number} TEXT`"),
             [..] => format!("Reply `{to}answer {number} 1`, or `{to}answer {number} TEXT`"),
         };
@@ -140,7 +163,11 @@ pub fn asked(question: Facts<'_>, body: &str, (choices, choose): (&[String], Cho
     if !listed.is_empty() {
         text.push_str(&format!("\noptions: {listed}, or a text of your own"));
     }
-    text.push_str(&format!("\nAnswer it with the tool `answer` and the id {number}."));
+    text.push_str(&format!(
+        "\nAnswer it with the tool `answer` and the id {number}. If you must know more first, `ask` {}: the \
+         question stays open until you have read what you asked for.",
+        question.asker
+    ));
     text
 }
 

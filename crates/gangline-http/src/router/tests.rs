@@ -199,6 +199,20 @@ const PATHS: [&str; 5] = [
     "/api/compact?agent=oak-ada",
 ];
 
+/// The other routes, which are the owner's alone, and what the owner is answered where no daemon runs and nothing
+/// is there to be answered.
+const OWNERS: [(&str, &str, &str, u16); 9] = [
+    ("POST", "/api/v1/agents/oak-ada/pause", "", 200),
+    ("POST", "/api/v1/agents/oak-ada/resume", "", 200),
+    ("POST", "/api/v1/agents/oak-ada/abort", "", 200),
+    ("POST", "/api/v1/agents/oak-ada/whispers", r#"{"text": "go on"}"#, 200),
+    ("GET", "/api/v1/attention", "", 200),
+    ("GET", "/api/v1/attention/changes", "", 200),
+    ("POST", "/api/v1/attention/9", r#"{"answer": "dismiss"}"#, 409),
+    ("GET", "/api/v1/budgets", "", 503),
+    ("POST", "/api/new-session?agent=oak-ada", "", 200),
+];
+
 /// R2-06, R2-11, R2-16, R2-30: a token opens what it was made for, for its agent, until it is revoked.
 #[tokio::test]
 async fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
@@ -233,8 +247,30 @@ async fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
         for (path, status) in PATHS.into_iter().zip(statuses) {
             assert_eq!(opens(token, path).await, status, "{token} {path}");
         }
+        for (method, path, body, status) in OWNERS {
+            let status = match token {
+                OWNER => status,
+                "nobody's" | "" => 401,
+                _ => 403,
+            };
+            let request = Request::builder().method(method).uri(path).header("host", HOST);
+            let request = match token {
+                "" => request,
+                token => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
+            };
+            let answer = scene.answer(request.body(Body::from(body)).unwrap()).await;
+            assert_eq!(answer.status().as_u16(), status, "{token} {method} {path}");
+        }
     }
-    let ordered = [Order::Compact, Order::NewSession, Order::Compact];
+    let ordered = [
+        Order::Compact,
+        Order::NewSession,
+        Order::Compact,
+        Order::Pause { until: None },
+        Order::Resume,
+        Order::Abort,
+        Order::NewSession,
+    ];
     let ordered = ordered.map(|order| ("oak-ada".to_owned(), order));
     assert_eq!(*scene.daemons.orders.lock().unwrap(), ordered, "the owner's, and no other");
     let used = scene.shared.store.tokens().await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use gangline_core::ApprovalNumber;
+use gangline_core::{AgentName, ApprovalNumber};
 use gangline_http::Standing as HttpStanding;
 use gangline_irc::server::store::HistoryStore;
 use gangline_os::{
@@ -21,6 +21,7 @@ use super::{
     HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused,
     alerts::Telling,
     allow, http, publish, register,
+    removed::Removed,
     roll::{Roll, needs_login},
     vigil::Vigil,
     write_ready,
@@ -59,6 +60,7 @@ pub(super) struct Watch<'a> {
     http: watch::Receiver<HttpStanding>,
     roll: Roll,
     vigil: Vigil,
+    removed: Removed,
     /// The last orders that could be read.
     orders: Vec<Order>,
     /// Whether the store could not be read at the last look.
@@ -92,6 +94,7 @@ impl<'a> Watch<'a> {
         (store, begun): (Store, UnixMicros),
         listening: Listening,
         (reconciler, changes, telling): (Reconciler, ChangeNotice, Telling),
+        configured: Vec<AgentName>,
         (history, access, http): (
             Option<Arc<dyn HistoryStore>>,
             Option<AccessSetter>,
@@ -111,6 +114,7 @@ impl<'a> Watch<'a> {
             http,
             roll: Roll::default(),
             vigil: Vigil::default(),
+            removed: Removed::from(configured),
             orders: Vec::new(),
             unreadable: false,
             read: false,
@@ -214,6 +218,7 @@ impl<'a> Watch<'a> {
         let monotonic = self.options.clock.monotonic();
         let place = (&self.store, &self.options.paths);
         self.vigil.on(monotonic, place, self.reconciler.known()).await;
+        self.removed.on(place, &rows).await;
         rows
     }
 
@@ -262,6 +267,7 @@ impl<'a> Watch<'a> {
         registered.map_err(|error| Refused(whole(&error)))?;
         allow(self.access.as_ref(), plan.access);
         self.telling.change(plan.alerts);
+        self.removed = Removed::from(plan.configured);
         let agents = plan.kept.len();
         self.reconciler.replace(plan.kept);
         self.strays.clear();

@@ -77,7 +77,8 @@ pub(super) fn ask(user: User) -> Described {
     }
     let rule = json!({"type": "string",
         "enum": ["humans", "any", "first", "vote", "consensus", "never"],
-        "description": "whose answer counts when agents are asked; `first` if left out"});
+        "description": "whose answer counts; if left out, the first agent's when agents are asked, and \
+                        people's otherwise"});
     let on_timeout = json!({"type": "string", "enum": ["none", "pause", "deny", "abort"],
         "description": "what happens to you when nobody answers in time; `none` if left out"});
     let properties = json!({

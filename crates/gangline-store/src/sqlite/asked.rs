@@ -18,31 +18,41 @@ const NO_ANSWER: &str = "[no answer]";
 /// Answers the questions that the turn's messages asked and that the agent has not answered by tool:
 /// with what it said to the asker. Returns the messages whose askers need not be told it again.
 pub(super) fn answer_by_turn(w: &mut Writer, end: &EndTurn) -> Result<Vec<MessageId>, Fault> {
-    let mut answered = Vec::new();
+    let (mut answered, mut closed) = (Vec::new(), Vec::new());
     for settle in &end.settle {
-        let Some(row) = questions::of_message(&w.connection, settle.message)? else { continue };
-        let is_asked = row.agent != end.agent && row.asked.agents().contains(&end.agent);
-        if !is_asked || row.state != QuestionState::Open || has_voted(w, end, &row)? {
-            continue;
-        }
-        let me = Principal { account: end.agent.to_string(), tier: Tier::Agent };
-        let facts =
-            Facts { number: row.number, asker: &row.agent, asked: &row.asked, rule: row.rule };
-        let Ok(standing) = may_answer(facts, &me, Where::Direct, &Policy::default()) else {
-            continue;
-        };
-        let Some(text) = text(w, (end, settle), &row)? else { continue };
-        let new = NewAnswer {
-            known_as: me.account.clone(),
-            by: me,
-            standing,
-            text: Redacted::from_store(text),
-        };
-        if questions::answer(w, row.number, &new)?.is_ok() {
-            answered.push(settle.message);
+        for row in questions::about(&w.connection, &end.agent, settle.message)? {
+            let is_open = row.state == QuestionState::Open;
+            if closed.contains(&row.number) || (is_open && settled_by(w, (end, settle), &row)?) {
+                closed.push(row.number);
+                answered.push(settle.message);
+            }
         }
     }
     Ok(answered)
+}
+
+/// Answers an open question by what the turn said; returns whether nothing more is to be said to its asker.
+fn settled_by(
+    w: &mut Writer,
+    (end, settle): (&EndTurn, &Settle),
+    row: &QuestionRow,
+) -> Result<bool, Fault> {
+    let me = Principal { account: end.agent.to_string(), tier: Tier::Agent };
+    let facts = Facts { number: row.number, asker: &row.agent, asked: &row.asked, rule: row.rule };
+    let Ok(standing) = may_answer(facts, &me, Where::Direct, &Policy::default()) else {
+        return Ok(false);
+    };
+    if has_voted(w, end, row)? {
+        return Ok(false);
+    }
+    // Who asks back answers once it has read what it wanted to know (R1-51).
+    if questions::has_asked_back(&w.connection, &end.agent, (settle.message, &row.agent))? {
+        return Ok(true);
+    }
+    let Some(text) = text(w, (end, settle), row)? else { return Ok(false) };
+    let known_as = me.account.clone();
+    let new = NewAnswer { known_as, by: me, standing, text: Redacted::from_store(text) };
+    Ok(questions::answer(w, row.number, &new)?.is_ok())
 }
 
 /// A message that goes back to the queue and whose question the agent has answered, or that is closed,

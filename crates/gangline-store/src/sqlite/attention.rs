@@ -33,7 +33,7 @@ pub(crate) fn list(c: &Connection, now: UnixMicros) -> Result<Vec<Item>, Fault> 
     };
     let mut items = Vec::new();
     for row in questions::list(c, &QuestionFilter::default(), PAGE_MAX)? {
-        if row.asked.agents().is_empty() {
+        if row.asked.agents().is_empty() || row.rule.is_for_people() {
             let affects = affects(&row.agent, Some(&row.reply_target));
             items.push(question(row, affects, now));
         }

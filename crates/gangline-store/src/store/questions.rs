@@ -107,6 +107,20 @@ impl Store {
         self.sqlite.read("read a question", move |c| questions::of_message(c, message)).await
     }
 
+    /// Returns the questions to `agent` that its message is about: the one that the message asks; or, if the
+    /// message brings the answer to what the agent asked back, those about which it asked (R1-51). Open or not.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn questions_about(
+        &self,
+        agent: &AgentName,
+        message: MessageId,
+    ) -> Result<Vec<QuestionRow>, StoreError> {
+        let agent = agent.clone();
+        self.sqlite.read("read questions", move |c| questions::about(c, &agent, message)).await
+    }
+
     /// Returns where a question was announced to people.
     ///
     /// # Errors

@@ -54,10 +54,12 @@ mod sqlite {
             a_question_whose_time_is_over_is_closed_by_the_watchdog,
             a_withdrawn_question_says_by_whom,
             votes_are_counted_until_one_answer_stands,
+            agents_count_as_their_rule_says_and_people_always,
             questions_are_listed_newest_first_and_narrowed,
             an_agent_has_a_bounded_number_of_open_questions,
             the_end_of_a_turn_answers_what_it_was_asked,
             each_question_of_a_turn_gets_its_own_answer,
+            a_turn_that_asks_back_leaves_its_question_open,
             a_lost_turn_does_not_get_its_answered_question_again;
         reminders:
             a_reminder_fires_once_into_the_inbox,

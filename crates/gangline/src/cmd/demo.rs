@@ -63,6 +63,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         let daemon = |agent| keep.daemon(agent, &loaded, &listening.irc);
         Ok(Plan {
             kept: std::iter::once(standin.clone()).chain(loaded.enabled().map(daemon)).collect(),
+            configured: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
             accounts: loaded.enabled().map(|agent| agent.nick.clone()).collect(),
             access: access::access(&loaded.config),
             alerts: crate::configuration::alerts::plan(&loaded),

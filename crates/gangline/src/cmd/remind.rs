@@ -1,5 +1,7 @@
 //! `gangline remind`: a person has an agent reminded of something later.
 
+use std::io::{self, Read as _};
+
 use gangline_agent::long_reminders::TooLong;
 use gangline_core::reminder::{self, Due, DueError};
 use gangline_os::change_notice;
@@ -13,13 +15,14 @@ use crate::{caller, cli::Global, failure::Failure, names, output, owner, place, 
 #[command(
     after_help = "WHEN is for example `in 20 min`, `tomorrow 9:00`, `2026-12-01 09:00 Europe/Berlin`, \
     `every weekday 8:30` or five fields of cron. Quote it if the text could be read as a part of it. \
+    A long text, up to 1 MiB, comes by standard input: give `-` as the TEXT. \
     The agent gets the text from `reminder`; `gangline trace` of that message shows its answer. \
     `gangline reminders` lists what waits."
 )]
 pub(crate) struct Args {
     /// The agent's nick
     agent: Who,
-    /// When, and the text
+    /// When, and the text; `-` reads the text from standard input
     #[arg(required = true, num_args = 2.., value_names = ["WHEN", "TEXT"])]
     said: Vec<String>,
 }
@@ -27,6 +30,7 @@ pub(crate) struct Args {
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     caller::refuse("set reminders in the owner's name")?;
     let (due, body) = read(&args.said)?;
+    let body = if body == "-" { from_stdin()? } else { body };
     let installation = place::existing(&global.place())?;
     let agent = names::agent(&installation, &args.agent)?;
     let loaded = installation.configuration();
@@ -47,6 +51,25 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         }
     }
     Ok(0)
+}
+
+/// Reads the text that is too long for a command line.
+fn from_stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    // One byte more than is allowed, so that it is refused and not cut.
+    io::stdin()
+        .take(reminder::BODY_MAX as u64 + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::environment(error).doing("cannot read standard input"))?;
+    match text.trim() {
+        "" => Err(empty()),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn empty() -> Failure {
+    Failure::user("no reminder is set: its text is empty")
+        .hint("say after the time what the agent is reminded of")
 }
 
 fn not_stored(error: TooLong) -> Failure {
@@ -74,8 +97,7 @@ fn read(said: &[String]) -> Result<(Due, String), Failure> {
         }
     };
     if body.trim().is_empty() {
-        return Err(Failure::user("no reminder is set: its text is empty")
-            .hint("say after the time what the agent is reminded of"));
+        return Err(empty());
     }
     Ok((due, body.trim().to_owned()))
 }

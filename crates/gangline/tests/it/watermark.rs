@@ -181,6 +181,10 @@ fn what_does_not_fit_is_given_again(backend: &str, each: &str) {
         &script,
         &format!("{each}\ncompact_watermark: 0\npinned: [never push to main]"),
     );
+    // What the agent has noted of its task; nobody asks for it before a prompt that does not fit.
+    let notes = rig.world.state().join("agents/lab-ada/notes");
+    fs::create_dir_all(&notes).unwrap();
+    fs::write(notes.join("task.md"), "## Task\nsort plums\n## Constraints\neat none\n").unwrap();
     let hub = rig.up();
     let mut ori = rig.member("ori");
     for word in ["one", "two", "too long"] {
@@ -189,11 +193,15 @@ fn what_does_not_fit_is_given_again(backend: &str, each: &str) {
     }
     assert_eq!(rig.query("SELECT DISTINCT state || ' ' || attempt FROM messages"), ["answered 1"]);
     let last = requests(&rig).pop().unwrap();
-    assert!(last.contains("- never push to main"), "{last}");
+    assert!(last.contains("- never push to main") && last.contains("@lab-ada too long"), "{last}");
     ori.say("#general", "@lab-ada after");
     ori.hears("lab-ada", "#general", "fine: turn");
     let carried = requests(&rig).into_iter().rfind(|text| text.contains("@lab-ada after")).unwrap();
-    assert!(carried.contains("> ori in #general: @lab-ada t"), "{carried}");
+    let task =
+        ["- never push to main", "> sort plums", "> eat none", "> ori in #general: @lab-ada t"];
+    for part in task {
+        assert!(carried.contains(part), "{part} in {carried}");
+    }
     rig.put_away(hub);
 }
 

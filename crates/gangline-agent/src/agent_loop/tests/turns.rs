@@ -84,7 +84,14 @@ fn settled(relay: Option<&str>, tell: Option<AskerNotice>) -> Settlement {
 
 fn sends(row: &MessageRow, one: &Settlement) -> Vec<gangline_store::Send> {
     let turn = TurnId { epoch: Epoch(1), number: 1 };
-    sends_for(&"oak-ada".parse().unwrap(), turn, row, one, &Redactor::default())
+    let me = Identity {
+        agent: "oak-ada".parse().unwrap(),
+        epoch: Epoch(1),
+        clock: gangline_os::clock::system(),
+        redactor: Arc::default(),
+        everybody: ["oak-ada", "oak-bob"].map(|it| it.parse().unwrap()).into(),
+    };
+    sends_for(&me, turn, row, one)
 }
 
 #[test]
@@ -100,6 +107,25 @@ fn an_answer_to_an_agent_is_a_row_one_hop_further_in_the_same_cause() {
     assert_eq!((answer.agent.as_str(), answer.hops), ("oak-bob", 3));
     let follows = (answer.cause_root, answer.in_reply_to);
     assert_eq!(follows, (Some(MessageId(3)), Some(MessageId(7))));
+}
+
+/// C15: what is said to an answer or a reminder that is wanted in another agent's conversation is that agent's row,
+/// which owes none, and a notice; a person's is a line.
+#[test]
+fn what_is_said_in_an_agents_conversation_is_its_row() {
+    for (origin, target, to) in [
+        (Origin::Answer, "oak-bob", Some("oak-bob")),
+        (Origin::Reminder, "OAK-BOB", Some("oak-bob")),
+        (Origin::Answer, "zoe", None),
+        (Origin::Answer, "#lab", None),
+        (Origin::Direct, "oak-bob", None),
+    ] {
+        let row = MessageRow { origin, ..row(7, ("owner", Tier::Owner), target) };
+        let send = sends(&row, &settled(Some("done"), None)).remove(0);
+        let given = send.deliver.map(|it| (it.agent.to_string(), it.in_reply_to));
+        assert_eq!(given, to.map(|to| (to.to_owned(), Some(MessageId(7)))), "{origin} {target}");
+        assert_eq!(send.kind == LineKind::Notice, to.is_some(), "{origin} {target}");
+    }
 }
 
 /// A repeated key would be a line that is in the room already.

@@ -124,6 +124,7 @@ impl Fixture {
             alarm: Arc::default(),
             own: true,
             rooms: HashSet::new(),
+            agent_answers: None,
             epoch: Epoch(1),
         };
         let (said, count) = watch::channel(0);
@@ -153,6 +154,7 @@ impl Fixture {
                 epoch: Epoch(1),
                 clock: clock::system(),
                 redactor,
+                everybody: Arc::new([ada()]),
             }),
             everybody: vec![ada()],
             speaker,

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use gangline_core::{model::ModelName, trust};
+use gangline_config::AgentAnswers;
+use gangline_core::{model::ModelName, question::AnswerRule, trust};
 use gangline_os::{clock::SharedClock, fsio};
 use gangline_runtime::{StartOptions, Thinking};
 use gangline_store::EpochStart;
@@ -44,7 +45,17 @@ pub(super) fn asker(settings: &Settings, shared: &Shared) -> Asker {
         alarm: Arc::clone(&shared.alarm),
         own: settings.irc.is_own(),
         rooms: settings.agent.channels.iter().cloned().collect(),
+        agent_answers: settings.agent.agent_answers.map(rule_of),
         epoch: shared.epoch,
+    }
+}
+
+fn rule_of(answers: AgentAnswers) -> AnswerRule {
+    match answers {
+        AgentAnswers::First => AnswerRule::First,
+        AgentAnswers::Vote => AnswerRule::Vote,
+        AgentAnswers::Consensus => AnswerRule::Consensus,
+        AgentAnswers::Never => AnswerRule::Never,
     }
 }
 

@@ -182,6 +182,7 @@ pub(crate) fn tools(agent: AgentName, role: Role, store: Store, paths: Paths) ->
         alarm: Arc::default(),
         own: true,
         rooms: HashSet::new(),
+        agent_answers: None,
         epoch: Epoch(1),
     };
     let context = TurnContext { turn: TURN, messages: Vec::new(), cause_root: None, hops: 0 };

@@ -3,7 +3,7 @@
 use gangline_core::{
     AgentName, FindingNumber, MessageState,
     finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity},
-    question::Asked,
+    question::{AnswerRule, Asked},
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
@@ -211,7 +211,11 @@ pub(crate) async fn all_that_waits_for_a_human_is_one_ranked_list(fixture: &Fixt
     let peers = Asked::Agents(vec![bob()]);
     let asks = |new| store.ask(new, |_| AskedBy::default());
     let asked = asks(question(&bob(), "q")).await.unwrap().number.0;
-    asks(NewQuestion { asked: peers, ..question(&bob(), "p") }).await.unwrap();
+    // What agents ask each other needs no person, unless only people decide it.
+    let peers =
+        |rule, request| NewQuestion { asked: peers.clone(), rule, ..question(&bob(), request) };
+    asks(peers(AnswerRule::First, "p")).await.unwrap();
+    let never = asks(peers(AnswerRule::Never, "n")).await.unwrap().number.0;
     let approval = store.open_approval(ask(&ada(), turn(epoch, 1), message)).await.unwrap();
     let quiet = store.raise_finding(silent(&bob(), "quiet")).await.unwrap().number;
     let dead = NewFinding { key: "x".to_owned(), severity: Severity::Error, ..silent(&bob(), "x") };
@@ -220,7 +224,7 @@ pub(crate) async fn all_that_waits_for_a_human_is_one_ranked_list(fixture: &Fixt
     store.raise_finding(nobody).await.unwrap();
     let list = store.attention(UnixMicros(0)).await.unwrap();
     let numbers: Vec<i64> = list.iter().map(|item| item.number).collect();
-    assert_eq!(numbers, [dead.0, approval.number.0, quiet.0, asked]);
+    assert_eq!(numbers, [dead.0, approval.number.0, quiet.0, asked, never]);
     let of_ada = &list[1];
     assert_eq!((of_ada.affects.waiting, of_ada.affects.people), (1, 1));
     let options: Vec<&str> = of_ada.options.iter().map(|it| it.word.as_str()).collect();

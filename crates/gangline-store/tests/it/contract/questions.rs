@@ -6,7 +6,8 @@ use gangline_core::{
     approval::view::Extent,
     hook::WebhookEvent,
     outcome::Outcome,
-    question::{AnswerRule, Asked, OnTimeout, QuestionState, Standing},
+    question::{AnswerRule, Asked, Facts, OnTimeout, QuestionState, Standing, Where, may_answer},
+    trust::Policy,
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
@@ -214,6 +215,43 @@ pub(crate) async fn votes_are_counted_until_one_answer_stands(fixture: &Fixture)
     assert!(closed.message.is_some());
 }
 
+/// R1-52: what agents say counts as their rule says; what a person who may answer says stands at once, and then
+/// nobody's counts any more.
+pub(crate) async fn agents_count_as_their_rule_says_and_people_always(_: &Fixture) {
+    let agents = || vec![bob(), "spark-carol".parse().unwrap(), "spark-eve".parse().unwrap()];
+    let (no, vote) = (None, Some(("yes", "vote")));
+    for (rule, said, stands) in [
+        (AnswerRule::First, vec!["yes"], Some(("yes", "spark-bob"))),
+        (AnswerRule::Any, vec!["yes"], Some(("yes", "spark-bob"))),
+        (AnswerRule::Vote, vec!["yes"], no),
+        (AnswerRule::Vote, vec!["yes", "no"], no),
+        (AnswerRule::Vote, vec!["yes", "YES"], vote),
+        (AnswerRule::Vote, vec!["yes", "no", "yes"], vote),
+        (AnswerRule::Consensus, vec!["yes", "yes"], no),
+        (AnswerRule::Consensus, vec!["yes", "yes", "yes"], Some(("yes", "consensus"))),
+        (AnswerRule::Never, vec!["yes", "yes", "yes"], no),
+    ] {
+        let fixture = Fixture::new();
+        let store = fixture.open().await;
+        let asked_of = Asked::Agents(agents());
+        let new = NewQuestion { asked: asked_of.clone(), rule, ..question(&ada(), "r") };
+        let number = asked(&store, new).await;
+        let facts = Facts { number, asker: &ada(), asked: &asked_of, rule };
+        for (by, said) in agents().iter().zip(&said) {
+            let who = Principal { account: by.to_string(), tier: Tier::Agent };
+            let standing = may_answer(facts, &who, Where::Direct, &Policy::default()).unwrap();
+            store.answer_question(number, agent_answer(by, said, standing)).await.unwrap();
+        }
+        let by_person = store.answer_question(number, answer("no")).await;
+        assert_eq!(by_person.is_ok(), stands.is_none(), "{rule} {said:?}");
+        let row = store.question(number).await.unwrap().unwrap();
+        let found = (row.answer.as_ref().unwrap().as_str(), row.answered_by.as_deref().unwrap());
+        assert_eq!(found, stands.unwrap_or(("no", "otto")), "{rule} {said:?}");
+        let late = agent_answer(&agents()[2], "late", Standing::Decides);
+        assert!(store.answer_question(number, late).await.is_err(), "{rule} {said:?}");
+    }
+}
+
 pub(crate) async fn questions_are_listed_newest_first_and_narrowed(fixture: &Fixture) {
     let store = fixture.open().await;
     let long: AgentName = "x-spark-bob".parse().unwrap();
@@ -325,6 +363,48 @@ pub(crate) async fn the_end_of_a_turn_answers_what_it_was_asked(_: &Fixture) {
             store.votes(number).await.unwrap().into_iter().map(|vote| vote.answer).collect();
         let counted = if rule == AnswerRule::Vote { vec![before.unwrap_or("no")] } else { vec![] };
         assert_eq!(votes, counted, "{rule}");
+    }
+}
+
+/// R1-51: a turn that asks its asker back leaves the question open, until the answer to that was read and the turn
+/// that read it has ended. An answer by tool settles it at any time; what is asked of others holds up nothing.
+pub(crate) async fn a_turn_that_asks_back_leaves_its_question_open(_: &Fixture) {
+    let carol: AgentName = "spark-carol".parse().unwrap();
+    for (to, reads, answer) in [
+        (ada(), true, Some("by the answer's turn")),
+        (ada(), false, None),
+        (carol, false, Some("by the first turn")),
+    ] {
+        let fixture = Fixture::new();
+        let store = fixture.open().await;
+        let first = asks_bob(&store, AnswerRule::First).await;
+        let (one, asked) = bobs_turn(&store, first).await;
+        let asked_of = Asked::Agents(vec![to.clone()]);
+        let back = NewQuestion {
+            turn: Some(one),
+            in_reply_to: Some(asked),
+            asked: asked_of,
+            rule: AnswerRule::First,
+            ..question(&bob(), "back")
+        };
+        let back = store.ask(back, |_| AskedBy::default()).await.unwrap().number;
+        let said = |turn, id, said| ends(turn, id, MessageState::Answered, Some(said));
+        store.end_turn(said(one, asked, "by the first turn")).await.unwrap();
+        // It is answered, and not yet read.
+        let closed = store.answer_question(back, agent_answer(&to, "x", Standing::Decides)).await;
+        let told = closed.unwrap().message.unwrap();
+        assert_eq!(store.message(asked).await.unwrap().unwrap().state, MessageState::Answered);
+        let about = store.questions_about(&bob(), told).await.unwrap();
+        let about: Vec<_> = about.iter().map(|it| it.number).collect();
+        assert_eq!(about, if to == ada() { vec![first] } else { vec![] });
+        let two = TurnId { number: 2, ..one };
+        if reads {
+            store.take(take(&bob(), two, &[told])).await.unwrap();
+            let ended = store.end_turn(said(two, told, "by the answer's turn")).await.unwrap();
+            assert_eq!(ended.delivered, [], "its asker is told it by the answer");
+        }
+        let row = store.question(first).await.unwrap().unwrap();
+        assert_eq!(row.answer.as_ref().map(|it| it.as_str()), answer, "{to} {reads}");
     }
 }
 

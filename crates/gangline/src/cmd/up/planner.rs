@@ -88,6 +88,7 @@ impl Planner {
         let daemon = |agent: &&AgentConfig| self.keep.daemon(agent, loaded, &listening.irc);
         Ok(Plan {
             kept: if self.keeps_agents { agents.iter().map(daemon).collect() } else { Vec::new() },
+            configured: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
             accounts: agents.iter().map(|agent| agent.nick.clone()).collect(),
             access: access::access(&loaded.config),
             alerts: configuration::alerts::plan(loaded),

@@ -3,9 +3,14 @@
 //! program's own tests.
 
 use gangline_config::Role;
-use gangline_core::{AgentName, trust::People};
+use gangline_core::{
+    AgentName,
+    finding::{Choice, ChoiceWord, FindingKind},
+    trust::People,
+};
+use gangline_irc::client::LineKind as WireKind;
 use gangline_runtime::{ToolCall, ToolHost as _};
-use gangline_store::{NewLetter, NewReminder, QuestionFilter};
+use gangline_store::{FindingFilter, NewFinding, NewLetter, NewReminder, QuestionFilter};
 use serde_json::Value;
 
 use super::{
@@ -67,7 +72,7 @@ impl By {
 /// it is done: `+` yes, `-` no, a space where this actor has no such verb.
 type Verb = (&'static str, (&'static str, &'static str), &'static str, &'static str);
 
-const VERBS: [Verb; 24] = [
+const VERBS: [Verb; 29] = [
     // Questions.
     ("answer 1 2", ("answer", r#"{"id": 1, "answer": "2"}"#), "question 1 answered", "+--------"),
     ("answer 2 2", ("answer", r#"{"id": 2, "answer": "2"}"#), "question 2 answered", "++-------"),
@@ -84,7 +89,7 @@ const VERBS: [Verb; 24] = [
         "question 3 cancelled",
         "     +--+",
     ),
-    ("", ("ask", r#"{"question": "now?"}"#), "question 6 open of ME", "     ++++"),
+    ("", ("ask", r#"{"question": "now?"}"#), "question 7 open of ME", "     ++++"),
     ("", ("get_loose_ends", "{}"), "told of question 1", "     +--+"),
     ("", ("get_loose_ends", "{}"), "told of question 3", "     ++-+"),
     // Reminders: of oak-ada by a line, of itself by a tool.
@@ -104,9 +109,15 @@ const VERBS: [Verb; 24] = [
     ("cancel m2", ("", ""), "m2 cancelled", "++---    "),
     ("", ("send", r#"{"to": "operator", "body": "hello"}"#), "letter 2 of ME", "     ++++"),
     // The agent itself.
-    ("pause", ("", ""), "order Pause", "+----    "),
-    ("stop", ("", ""), "order Abort", "+----    "),
-    ("new session", ("", ""), "told of a new session", "+----    "),
+    ("pause", ("pause", "{}"), "order Pause", "+--------"),
+    ("resume", ("resume", "{}"), "order Resume", "+--------"),
+    ("stop", ("abort", "{}"), "order Abort", "+--------"),
+    ("new session", ("clear", "{}"), "told of its context", "+--------"),
+    ("compact", ("compact", "{}"), "told of its context", "+--------"),
+    ("", ("whisper", r#"{"text": "go on"}"#), "whisper", "     ----"),
+    // What waits for people, and a finding of it.
+    ("", ("attention", "{}"), "told of what waits", "     ----"),
+    ("6 dismiss", ("answer", r#"{"id": 6, "answer": "dismiss"}"#), "no finding", "+--------"),
 ];
 
 /// C16, R1-50, R2-25 … R2-28, R2-37, R2-39: actor × owner × verb. What is refused changes nothing.
@@ -139,6 +150,27 @@ async fn every_verb_is_for_those_alone_who_may_use_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+/// C15: a notice is the visible copy of something. Whoever sends it, and whatever it says, it is taken as nothing.
+#[tokio::test]
+async fn nothing_that_a_notice_says_is_taken_in() {
+    let mut room = stage().await;
+    let before = seen(&mut room).await;
+    for (nick, account, tier) in [
+        ("ori", "owner", Tier::Owner),
+        ("zoe", "zoe", Tier::Member),
+        ("oak-bob", "oak-bob", Tier::Agent),
+    ] {
+        for (line, ..) in VERBS.into_iter().filter(|(line, ..)| !line.is_empty()) {
+            for (to, text) in [("oak-ada", line.to_owned()), ("#lab", format!("@oak-ada {line}"))] {
+                let who = Principal { account: account.to_owned(), tier };
+                let told = room.says_by(WireKind::Notice, (nick, who), (to, &text)).await;
+                assert_eq!(told, [""; 0], "{nick} {text}");
+            }
+        }
+    }
+    assert_eq!(seen(&mut room).await, before);
+}
+
 /// A reminder is a later prompt: who may not prompt cannot set one, and an owner can.
 #[tokio::test]
 async fn who_may_not_prompt_sets_no_reminder() {
@@ -158,7 +190,8 @@ fn state(seen: &str) -> Vec<&str> {
     seen.lines().filter(is_state).collect()
 }
 
-/// `oak-ada` has three questions, an approval, a change, a reminder and a letter open; a message of Zoe waits.
+/// `oak-ada` has three questions, an approval, a change, a reminder, a letter and a finding open; a message of Zoe
+/// waits.
 async fn stage() -> Room {
     let mut room = Room::open().await;
     let store = room.rig.chat.deps.store.clone();
@@ -197,6 +230,12 @@ async fn stage() -> Room {
         body: text("the disk is full"),
     };
     store.send_letter(letter).await.unwrap();
+    let choices = vec![Choice::new(ChoiceWord::Dismiss, "lets it go on")];
+    let finding = NewFinding {
+        choices,
+        ..NewFinding::new(ada(), FindingKind::SilentTurn, text("no output for 5 minutes"))
+    };
+    store.raise_finding(finding).await.unwrap();
     room.rig.clock.forward(Duration::from_secs(2));
     room.heard().await;
     while room.rig.agent_loop.try_recv().is_ok() {}
@@ -242,6 +281,11 @@ async fn seen(room: &mut Room) -> String {
     for row in store.changes(None, false).await.unwrap() {
         lines.push(format!("change {} {}", row.number, row.state));
     }
+    let findings = store.findings(FindingFilter::default(), 9).await.unwrap();
+    lines.extend(findings.iter().map(|row| format!("finding {}", row.number)));
+    if findings.is_empty() {
+        lines.push("no finding".to_owned());
+    }
     for row in store.rules(None).await.unwrap() {
         lines.push(format!("rule {}", row.rule.number));
     }
@@ -276,7 +320,8 @@ fn told_of(told: &[String]) -> String {
         (r#""id":3,"kind":"asked""#, "question 3"),
         (r#""id":1,"kind":"reminder""#, "reminder 1"),
         ("nick: oak-new", "change 5"),
-        ("my backend is not running", "a new session"),
+        ("no output for 5 minutes", "what waits"),
+        ("my backend is not running", "its context"),
     ];
     let found = of.iter().filter(|(part, _)| told.contains(part));
     found.map(|(_, what)| format!("told of {what}")).collect::<Vec<_>>().join("\n")

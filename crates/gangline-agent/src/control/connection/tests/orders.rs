@@ -37,6 +37,57 @@ async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
     fixture.requests.asked_to_end.cancelled().await;
 }
 
+/// Who a caller is: the owner, the agent, somebody without a token, an agent's earlier session.
+const CALLERS: [&str; 4] =
+    [r#","token":"the owner""#, r#","token":"the agent""#, "", r#","token":"glt_0""#];
+/// Each verb that waits for nobody, and who is served: `+` yes, `-` no. What is served may fail for another reason.
+const VERBS: [(&str, &str); 23] = [
+    (r#""type":"hello""#, "+++-"),
+    (r#""type":"status""#, "+++-"),
+    (r#""type":"subscribe""#, "+++-"),
+    (r##""type":"irc_send","channel":"#x","message":"y""##, "+++-"),
+    (r##""type":"irc_read","channel":"#x""##, "+++-"),
+    (r##""type":"irc_ask","channel":"#x","question":"y""##, "+++-"),
+    (r##""type":"irc_ask","channel":"#x","question":"y","timeout_action":"deny""##, "+++-"),
+    (r##""type":"irc_ask","channel":"#x","question":"y","timeout_action":"pause""##, "++--"),
+    (r##""type":"irc_ask","channel":"#x","question":"y","timeout_action":"abort""##, "++--"),
+    (r#""type":"irc_channels""#, "+++-"),
+    (r#""type":"set_directory","path":"x""#, "+++-"),
+    (r#""type":"compact""#, "+++-"),
+    (r#""type":"clear""#, "+++-"),
+    (r#""type":"model""#, "+++-"),
+    (r#""type":"model","model":"other""#, "+---"),
+    (r#""type":"wake","from":"ci","body":"built""#, "+++-"),
+    (r#""type":"tool","name":"whoami","input":{},"call":"1""#, "-+--"),
+    (r#""type":"tool","name":"answer","input":{"id":1,"answer":"x"},"call":"2""#, "-+--"),
+    (r#""type":"pause""#, "+---"),
+    (r#""type":"sleep""#, "+---"),
+    (r#""type":"resume""#, "+---"),
+    (r#""type":"interrupt""#, "+---"),
+    (r#""type":"shutdown""#, "+---"),
+];
+
+/// R0-45, R1-53, R2-33, C21: on the socket each verb is for those alone who may use it.
+#[tokio::test]
+async fn each_verb_of_the_socket_is_for_those_alone_who_may_use_it() {
+    let refusals =
+        ["this needs the owner's token", "this needs the agent's token", "outdated token"];
+    for (verb, expect) in VERBS {
+        let mut fixture = Fixture::open().await;
+        let general = "#general".parse().unwrap();
+        fixture.members.send_modify(|members| drop(members.insert(general, 3)));
+        let mut found = String::new();
+        for token in CALLERS {
+            // What a verb does to the connection, another caller does not see.
+            let (mut client, _end) = fixture.connect();
+            let answer = client.ask(&format!("{verb}{token}")).await;
+            let refused = refusals.iter().any(|it| answer.contains(it));
+            found.push(if refused { '-' } else { '+' });
+        }
+        assert_eq!(found, expect, "{verb}");
+    }
+}
+
 /// R0-43, R1-25, F.2: without a running backend there is no context.
 #[tokio::test]
 async fn a_context_is_cared_for_only_where_there_is_one() {
