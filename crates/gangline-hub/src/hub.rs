@@ -212,11 +212,8 @@ pub async fn run(
         None => None,
     };
     let listening = Listening { irc: irc_address(&options, ircd.as_ref()), owner, http: None };
-    let Plan { kept, configured, accounts, access, alerts: plan_of_alerts } = match plan(&listening)
-    {
-        Err(refused) if changes::undo_refused(&store, &paths, &refused).await => plan(&listening)?,
-        planned => planned?,
-    };
+    let planned = first_plan(&mut plan, &listening, (&store, &paths)).await?;
+    let Plan { kept, configured, accounts, access, alerts: plan_of_alerts } = planned;
     let changes = hear_changes(&paths)?;
     let history = ircd.as_ref().map(Ircd::store);
     let setter = ircd.as_ref().map(Ircd::access);
@@ -234,9 +231,8 @@ pub async fn run(
     let mut watch = Watch::new(
         &options,
         (store.clone(), begun),
-        listening,
+        (listening, configured),
         (reconciler, changes, telling),
-        configured,
         (history, setter, http),
     );
     told(&watch.listening, &Progress::Listening);
@@ -259,6 +255,18 @@ pub async fn run(
     }
     info!(why, "hub ended");
     ended
+}
+
+/// Returns the first plan. Where a change of the configuration was under way that cannot be used, it is undone.
+async fn first_plan(
+    plan: &mut impl FnMut(&Listening) -> Result<Plan, Refused>,
+    listening: &Listening,
+    (store, paths): (&Store, &Paths),
+) -> Result<Plan, Refused> {
+    match plan(listening) {
+        Err(refused) if changes::undo_refused(store, paths, &refused).await => plan(listening),
+        planned => planned,
+    }
 }
 
 /// Returns where the chat is: our own server, or the one that was named.

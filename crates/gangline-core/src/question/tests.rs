@@ -152,6 +152,11 @@ fn only_who_was_asked_or_an_owner_may_answer() {
     ] {
         assert_eq!(row(&people, "#ops", Some(rule)), format!("DD-D----{cell}--"), "{rule}");
     }
+}
+
+#[test]
+fn whose_answer_does_not_count_reads_why() {
+    let (me, policy) = (agent("oak-ada"), Policy::default());
     let operator = asked("operator");
     let facts =
         Facts { number: QuestionNumber(7), asker: &me, asked: &operator, rule: AnswerRule::Humans };

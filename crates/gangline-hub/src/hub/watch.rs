@@ -92,9 +92,8 @@ impl<'a> Watch<'a> {
     pub(super) fn new(
         options: &'a HubOptions,
         (store, begun): (Store, UnixMicros),
-        listening: Listening,
+        (listening, configured): (Listening, Vec<AgentName>),
         (reconciler, changes, telling): (Reconciler, ChangeNotice, Telling),
-        configured: Vec<AgentName>,
         (history, access, http): (
             Option<Arc<dyn HistoryStore>>,
             Option<AccessSetter>,

@@ -43,27 +43,29 @@ const PEOPLE: usize = 2;
 /// The agents that are told everything; the last one only receives.
 const AGENTS: [&str; 3] = ["lab-a0", "lab-a1", "lab-rx"];
 
+/// A context that was shortened is followed by a prompt that quotes what people said: each rule is for the line of the
+/// prompt itself.
 const SCRIPT: &str = r##"
 rules:
-  - when: {user: 'already sent'}
+  - when: {user: '(?m)^\[gangline\] already sent'}
     reply: [text: "done before"]
-  - when: {user: '\[QUESTION (\d+)\] <[^>]+> (tok-[\d-]+)'}
+  - when: {user: '(?m)^\[QUESTION (\d+)\] <[^>]+> (tok-[\d-]+)'}
     reply: [tool_use: {name: answer, input: {id: "$1", answer: "re-$2"}}]
-  - when: {user: '\[ANSWER \d+\] <[^>]+> (\S+)'}
+  - when: {user: '(?m)^\[ANSWER \d+\] <[^>]+> (\S+)'}
     reply: [text: "got $1"]
-  - when: {user: '\[REMINDER \d+\] (tok-[\d-]+)'}
+  - when: {user: '(?m)^\[REMINDER \d+\] (tok-[\d-]+)'}
     reply: [text: "fired $1"]
-  - when: {user: 'ask (tok-[\d-]+)'}
+  - when: {user: '(?m)^\[IRC @mention[^\n]*> @\S+ ask (tok-[\d-]+)'}
     reply: [tool_use: {name: ask, input: {question: "$1"}}]
-  - when: {user: 'peer (tok-[\d-]+) (\S+)'}
+  - when: {user: '(?m)^\[IRC @mention[^\n]*> @\S+ peer (tok-[\d-]+) (\S+)'}
     reply: [tool_use: {name: ask, input: {question: "$1", to: "$2"}}]
-  - when: {user: 'remind (tok-[\d-]+)'}
+  - when: {user: '(?m)^\[IRC @mention[^\n]*> @\S+ remind (tok-[\d-]+)'}
     reply: [tool_use: {name: remind, input: {message: "$1", due: "in 1 s"}}]
-  - when: {user: 'tell (tok-[\d-]+)'}
+  - when: {user: '(?m)^\[IRC @mention[^\n]*> @\S+ tell (tok-[\d-]+)'}
     reply: [tool_use: {name: send, input: {to: operator, body: "$1"}}]
-  - when: {user: 'wait (tok-[\d-]+)'}
+  - when: {user: '(?m)^\[IRC @mention[^\n]*> @\S+ wait (tok-[\d-]+)'}
     reply: [tool_use: {name: recv, input: {wait_seconds: 2}}]
-  - when: {user: 'exactly (tok-[\d-]+)'}
+  - when: {user: '(?m)^\[IRC @mention[^\n]*> @\S+ say exactly (tok-[\d-]+)'}
     reply: [text: "$1"]
   - when: {tool: recv, tool_result: '(?s)exactly (tok-[\d-]+).*?(m\d+)\\?"'}
     reply: [tool_use: {name: send, input: {to: "#general", body: "$1", in_reply_to: "$2"}}]

@@ -75,7 +75,9 @@ async fn each_verb_of_the_socket_is_for_those_alone_who_may_use_it() {
     for (verb, expect) in VERBS {
         let mut fixture = Fixture::open().await;
         let general = "#general".parse().unwrap();
-        fixture.members.send_modify(|members| drop(members.insert(general, 3)));
+        fixture.members.send_modify(|members| {
+            members.insert(general, 3);
+        });
         let mut found = String::new();
         for token in CALLERS {
             // What a verb does to the connection, another caller does not see.
