@@ -9,7 +9,7 @@ pub(crate) mod alerts;
 mod announced;
 pub(crate) mod applied;
 pub(crate) mod approvals;
-mod asked;
+pub(crate) mod asked;
 pub(crate) mod attention;
 pub(crate) mod budgets;
 pub(crate) mod causes;

@@ -251,11 +251,11 @@ fn an_agent_that_is_asked_asks_back_before_it_answers() {
   - when: {{user: '\\[ANSWER 1\\] <BOB> (\\S+)'}}
     reply: [text: 'going on with $1']
   - when: {{user: '\\[QUESTION 2\\] <BOB>'}}
-    reply: [text: 'the front door']
-  - when: {{user: '\\[ANSWER 2\\] <ADA> the front door'}}
+    reply: [text: 'the front wall']
+  - when: {{user: '\\[ANSWER 2\\] <ADA> the front wall'}}
     {last}
   - when: {{user: '\\[QUESTION 1\\] <ADA>'}}
-    reply: [tool_use: {{name: ask, input: {{question: 'of which door?', to: ADA}}}}]
+    reply: [tool_use: {{name: ask, input: {{question: 'of which wall?', to: ADA}}}}]
   - when: {{model: standin-ADA}}
     reply: [tool_use: {{name: ask, input: {{question: 'which colour?', to: BOB}}}}]
 "
@@ -264,7 +264,7 @@ fn an_agent_that_is_asked_asks_back_before_it_answers() {
         three.alice.hears(ADA, ROOM, "going on with red");
         three.rig.sees(OPEN, &["0"]);
         let questions = "SELECT agent || ' ' || state || ' ' || answer FROM questions ORDER BY id";
-        let expect = ["lab-ada answered red, then", "lab-bob answered the front door"];
+        let expect = ["lab-ada answered red, then", "lab-bob answered the front wall"];
         assert_eq!(three.rig.query(questions), expect, "{how}");
         let rows = [
             "lab-ada mention",
@@ -387,7 +387,7 @@ fn nobody_asks_back_whose_asker_waits_in_a_call() {
   - when: {tool: ask, tool_result: 'waits in a call for your answer to question 1'}
     reply: [text: 'red']
   - when: {user: '\\[QUESTION 1\\] <ADA>'}
-    reply: [tool_use: {name: ask, input: {question: 'of which door?', to: ADA}}]
+    reply: [tool_use: {name: ask, input: {question: 'of which wall?', to: ADA}}]
 ",
     );
     let mut ipc = three._ada.dial();

@@ -247,6 +247,29 @@ async fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
         for (path, status) in PATHS.into_iter().zip(statuses) {
             assert_eq!(opens(token, path).await, status, "{token} {path}");
         }
+    }
+    let ordered = [Order::Compact, Order::NewSession, Order::Compact];
+    let ordered = ordered.map(|order| ("oak-ada".to_owned(), order));
+    assert_eq!(*scene.daemons.orders.lock().unwrap(), ordered, "the owner's, and no other");
+    let used = scene.shared.store.tokens().await.unwrap();
+    assert!(used.iter().all(|row| row.used_at.is_some()), "{used:?}");
+    for id in ids {
+        scene.shared.store.revoke_token(id).await.unwrap();
+    }
+    for token in ["mcp-ada", "wake-ada"] {
+        for path in PATHS {
+            assert_eq!(opens(token, path).await, 401, "{token} {path}");
+        }
+    }
+}
+
+/// C16, R1-35: nobody but the owner pauses, whispers, lists or answers what waits for people.
+#[tokio::test]
+async fn the_other_routes_are_the_owners_alone() {
+    let scene = Scene::open().await;
+    scene.token(TokenScope::Mcp, "oak-ada", "mcp-ada").await;
+    scene.token(TokenScope::Wake, "oak-ada", "wake-ada").await;
+    for token in [OWNER, "mcp-ada", "wake-ada", "nobody's", ""] {
         for (method, path, body, status) in OWNERS {
             let status = match token {
                 OWNER => status,
@@ -262,27 +285,9 @@ async fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
             assert_eq!(answer.status().as_u16(), status, "{token} {method} {path}");
         }
     }
-    let ordered = [
-        Order::Compact,
-        Order::NewSession,
-        Order::Compact,
-        Order::Pause { until: None },
-        Order::Resume,
-        Order::Abort,
-        Order::NewSession,
-    ];
+    let ordered = [Order::Pause { until: None }, Order::Resume, Order::Abort, Order::NewSession];
     let ordered = ordered.map(|order| ("oak-ada".to_owned(), order));
     assert_eq!(*scene.daemons.orders.lock().unwrap(), ordered, "the owner's, and no other");
-    let used = scene.shared.store.tokens().await.unwrap();
-    assert!(used.iter().all(|row| row.used_at.is_some()), "{used:?}");
-    for id in ids {
-        scene.shared.store.revoke_token(id).await.unwrap();
-    }
-    for token in ["mcp-ada", "wake-ada"] {
-        for path in PATHS {
-            assert_eq!(opens(token, path).await, 401, "{token} {path}");
-        }
-    }
 }
 
 /// R1-35, C10: the owner pauses, resumes and aborts; a pause has an end or none, and nobody else does.

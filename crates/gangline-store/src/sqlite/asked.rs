@@ -2,12 +2,12 @@
 //! answer, also of an agent that did not call the tool for it.
 
 use gangline_core::{
-    MessageId, MessageState, Principal, Tier,
+    AgentName, MessageId, MessageState, Principal, Tier,
     question::{self, ANSWER_MAX, Facts, QuestionState, Where, may_answer},
     redact::Redacted,
     trust::Policy,
 };
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::{Writer, fault::Fault, questions, sql};
 use crate::types::{EndTurn, NewAnswer, QuestionRow, Settle};
@@ -15,12 +15,16 @@ use crate::types::{EndTurn, NewAnswer, QuestionRow, Settle};
 /// Begins the answer of an agent that was asked alone and has none.
 const NO_ANSWER: &str = "[no answer]";
 
+/// How many messages are looked through for what one of them is about: each asking back adds a hop, and hops
+/// have a limit.
+const ABOUT_MAX: usize = 64;
+
 /// Answers the questions that the turn's messages asked and that the agent has not answered by tool:
 /// with what it said to the asker. Returns the messages whose askers need not be told it again.
 pub(super) fn answer_by_turn(w: &mut Writer, end: &EndTurn) -> Result<Vec<MessageId>, Fault> {
     let (mut answered, mut closed) = (Vec::new(), Vec::new());
     for settle in &end.settle {
-        for row in questions::about(&w.connection, &end.agent, settle.message)? {
+        for row in about(&w.connection, &end.agent, settle.message)? {
             let is_open = row.state == QuestionState::Open;
             if closed.contains(&row.number) || (is_open && settled_by(w, (end, settle), &row)?) {
                 closed.push(row.number);
@@ -29,6 +33,41 @@ pub(super) fn answer_by_turn(w: &mut Writer, end: &EndTurn) -> Result<Vec<Messag
         }
     }
     Ok(answered)
+}
+
+/// Returns the questions to an agent that its message is about: the one that the message asks; or, if it
+/// brings the answer to a question of the agent's own, those whose askers the agent asked by it (R1-51).
+pub(crate) fn about(
+    c: &Connection,
+    agent: &AgentName,
+    message: MessageId,
+) -> Result<Vec<QuestionRow>, Fault> {
+    let mut found: Vec<QuestionRow> = Vec::new();
+    let mut look: Vec<(MessageId, Option<QuestionRow>)> = vec![(message, None)];
+    let mut looked = 0;
+    while let Some((message, by)) = look.pop() {
+        looked += 1;
+        if looked > ABOUT_MAX {
+            break;
+        }
+        let Some(row) = questions::of_message(c, message)? else { continue };
+        if row.agent == *agent {
+            let Some(turn) = row.turn else { continue };
+            let sql = "SELECT message FROM turn_messages WHERE agent = ? AND epoch = ? \
+                       AND number = ? AND message != ?";
+            let with = params![agent.folded(), turn.epoch.0, turn.number, message.0];
+            for id in sql::all(c, sql, with, sql::column)? {
+                look.push((MessageId(id), Some(row.clone())));
+            }
+            continue;
+        }
+        let is_asked = row.asked.agents().contains(agent);
+        let asked_back = by.is_none_or(|own| own.asked.agents().contains(&row.agent));
+        if is_asked && asked_back && found.iter().all(|it| it.number != row.number) {
+            found.push(row);
+        }
+    }
+    Ok(found)
 }
 
 /// Answers an open question by what the turn said; returns whether nothing more is to be said to its asker.

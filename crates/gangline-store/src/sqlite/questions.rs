@@ -27,10 +27,6 @@ use crate::{
     },
 };
 
-/// How many messages are looked through for what one of them is about: each asking back adds a hop, and hops
-/// have a limit.
-const ABOUT_MAX: usize = 64;
-
 macro_rules! question_sql {
     ($rest:literal) => {
         concat!(
@@ -408,41 +404,6 @@ pub(crate) fn one(c: &Connection, number: QuestionNumber) -> Result<Option<Quest
 pub(crate) fn of_message(c: &Connection, id: MessageId) -> Result<Option<QuestionRow>, Fault> {
     let sql = question_sql!("JOIN messages m ON m.question = q.id WHERE m.id = ?");
     Ok(sql::first(c, sql, params![id.0], row)?)
-}
-
-/// Returns the questions to an agent that its message is about: the one that the message asks; or, if it
-/// brings the answer to a question of the agent's own, those whose askers the agent asked by it (R1-51).
-pub(crate) fn about(
-    c: &Connection,
-    agent: &AgentName,
-    message: MessageId,
-) -> Result<Vec<QuestionRow>, Fault> {
-    let mut found: Vec<QuestionRow> = Vec::new();
-    let mut look: Vec<(MessageId, Option<QuestionRow>)> = vec![(message, None)];
-    let mut looked = 0;
-    while let Some((message, by)) = look.pop() {
-        looked += 1;
-        if looked > ABOUT_MAX {
-            break;
-        }
-        let Some(row) = of_message(c, message)? else { continue };
-        if row.agent == *agent {
-            let Some(turn) = row.turn else { continue };
-            let sql = "SELECT message FROM turn_messages WHERE agent = ? AND epoch = ? \
-                       AND number = ? AND message != ?";
-            let with = params![agent.folded(), turn.epoch.0, turn.number, message.0];
-            for id in sql::all(c, sql, with, sql::column)? {
-                look.push((MessageId(id), Some(row.clone())));
-            }
-            continue;
-        }
-        let is_asked = row.asked.agents().contains(agent);
-        let asked_back = by.is_none_or(|own| own.asked.agents().contains(&row.agent));
-        if is_asked && asked_back && found.iter().all(|it| it.number != row.number) {
-            found.push(row);
-        }
-    }
-    Ok(found)
 }
 
 /// Returns whether an agent, given this message, has asked `asker` something whose answer it has not read.

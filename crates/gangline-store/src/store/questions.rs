@@ -7,7 +7,7 @@ use super::Store;
 use crate::{
     error::{AnswerError, StoreError},
     op,
-    sqlite::{Writer, question_places, questions},
+    sqlite::{Writer, asked, question_places, questions},
     types::{
         AskedBy, NewAnswer, NewQuestion, QuestionAsked, QuestionClosed, QuestionFilter,
         QuestionPlace, QuestionRow, Waited,
@@ -118,7 +118,7 @@ impl Store {
         message: MessageId,
     ) -> Result<Vec<QuestionRow>, StoreError> {
         let agent = agent.clone();
-        self.sqlite.read("read questions", move |c| questions::about(c, &agent, message)).await
+        self.sqlite.read("read questions", move |c| asked::about(c, &agent, message)).await
     }
 
     /// Returns where a question was announced to people.
