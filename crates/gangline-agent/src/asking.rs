@@ -44,7 +44,7 @@ pub(crate) struct Asking {
     pub(crate) choose: Choose,
     pub(crate) ttl_seconds: Option<u64>,
     pub(crate) asked: Asked,
-    /// Whose answer counts, if the asker says.
+    /// Whose answer counts, if the asker says so.
     pub(crate) rule: Option<AnswerRule>,
     pub(crate) on_timeout: OnTimeout,
     pub(crate) goes: Goes,
@@ -71,7 +71,7 @@ pub(crate) struct Asker {
     pub(crate) own: bool,
     /// The rooms that the agent is configured to be in.
     pub(crate) rooms: HashSet<ChannelName>,
-    /// What agents' answers count for, if that is configured (R1-52).
+    /// How much agents' answers may decide, if that is configured (R1-52).
     pub(crate) agent_answers: Option<AnswerRule>,
     /// The daemon's.
     pub(crate) epoch: Epoch,
@@ -88,10 +88,10 @@ struct Place {
 
 /// Who reads it there.
 enum Reader {
-    /// People, who are asked by it. Of a private conversation: where the agent was asked itself, where that
-    /// is somewhere else.
+    /// People, who can answer it there. For a private conversation: the place where the agent itself was
+    /// asked, if that is another one.
     People(Option<String>),
-    /// An agent, which is asked by a row of its own: this is the visible copy (C15).
+    /// An agent, which gets the question as a row of its own: this is the visible copy (C15).
     Agent,
 }
 
@@ -147,7 +147,7 @@ impl Asker {
             waits: (asking.goes == Goes::ToCall).then_some(self.epoch),
         };
         let ttl = asking.ttl_seconds.map(Duration::from_secs);
-        // A question to agents needs nobody else, but a call that waits alerts people too (R0-41).
+        // A question to agents alerts no people, unless a call waits for its answer (R0-41).
         let only_agents = matches!(new.asked, Asked::Agents(_)) && !rule.is_for_people();
         let people = !only_agents || asking.goes == Goes::ToCall;
         let alert = people.then(|| self.alert(&asking.question, &new.reply_target));
@@ -165,7 +165,7 @@ impl Asker {
     }
 
     /// Returns the alert of a question (R1-39), which repeats while the question is open. It leaves out the
-    /// words of a private conversation: others read alerts too.
+    /// words of a private conversation, since others read alerts too.
     fn alert(&self, question: &str, reply_target: &str) -> NewAlert {
         let Speaker { agent, redactor, .. } = &self.speaker;
         let is_private = place::is_private(reply_target);
@@ -201,7 +201,7 @@ impl Asker {
         }
     }
 
-    /// Returns where the question is shown. Owners are told in private too, wherever the question is.
+    /// Returns where the question is shown. Owners are also told in private, wherever the question is.
     async fn places(
         &self,
         (asked, rule): (&Asked, AnswerRule),
@@ -225,7 +225,7 @@ impl Asker {
             }
             Asked::Operator => self.owners_places(home).await,
             Asked::Agents(agents) => {
-                // An owner decides, and so must hear of it.
+                // An owner decides, so the owners are told.
                 let mut places = match rule.is_for_people() {
                     true => self.owners_places(home).await,
                     false => Vec::new(),
@@ -348,7 +348,7 @@ fn message_to(
     }
 }
 
-/// Returns the lines by which a question is shown in a place: the `at`-th one.
+/// Returns the lines that show a question in the `at`-th place.
 fn announced(
     told: Announcement<'_>,
     (at, place): (usize, &Place),
@@ -370,7 +370,7 @@ fn announced(
     let split =
         split::redacted_lines(&lines, |left| format!("… (+{left} lines: `answer {number}`)"));
     let cut = cut || split.cut != split::Cut::Whole;
-    // A copy says nothing to its reader: it is no answer to what the reader asked in this turn.
+    // A copy does not count as an answer to what its reader asked in this turn.
     let (turn, kind) = match place.reader {
         Reader::People(_) => (context.map(|context| context.turn), LineKind::Privmsg),
         Reader::Agent => (None, LineKind::Notice),

@@ -63,7 +63,7 @@ pub(crate) enum Incoming {
     Operator(Word),
     /// What the store has of pauses when the daemon begins.
     Pauses(Vec<PauseRow>),
-    /// No new turn is to begin for this reason. One that holds already gets another end and note.
+    /// Begins no new turn for this reason. A pause that already holds gets the new end and note.
     Pause { reason: PauseReason, until: Option<UnixMicros>, note: Option<Redacted> },
     /// This reason holds no more.
     Unpause(PauseReason),
@@ -143,7 +143,7 @@ pub(crate) struct Escalation {
     pub(crate) cause: String,
     /// What was seen.
     pub(crate) evidence: String,
-    /// How often it did the same again, if that was counted; 0 otherwise.
+    /// How often it repeated the same call, if that was counted; 0 otherwise.
     pub(crate) retries: u32,
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Identity {
     pub(crate) epoch: Epoch,
     pub(crate) clock: SharedClock,
     pub(crate) redactor: Arc<Redactor>,
-    /// Every agent of the installation, this one too.
+    /// Every agent of the installation, including this one.
     pub(crate) everybody: Arc<[AgentName]>,
 }
 

@@ -7,10 +7,10 @@ use gangline_store::MessageRow;
 /// The beginning of the outbox keys of approvals' announcements.
 pub(crate) const ANNOUNCES: &str = "ap-";
 
-/// Stands in an alert for what was said in private: others read alerts too.
+/// Replaces private text in an alert, since others read alerts too.
 pub(crate) const IN_PRIVATE: &str = "(asked in private)";
 
-/// Returns whether what goes there is read by one person only.
+/// Returns whether only one person reads what goes there.
 pub(crate) fn is_private(target: &str) -> bool {
     matches!(target.parse(), Ok(Target::Nick(_)))
 }

@@ -105,7 +105,7 @@ pub async fn run(opened: Opened, settings: Settings) -> Ended {
     let ended = match start((&lock, store), settings).await {
         Ok(ended) | Err(ended) => ended,
     };
-    // While the lock is held: the file of a successor stays.
+    // Removed while the lock is held, so that a successor's file is never removed.
     pid_file.remove();
     ended
 }

@@ -66,7 +66,7 @@ pub(crate) struct Spending {
     told: BTreeMap<BudgetScope, (Standing, Budget)>,
     /// The day for which that holds.
     day: String,
-    /// The budgets, of its own or of a room, that hold the agent, and what people are told of each.
+    /// The budgets that hold the agent, its own or a room's, and what people are told about each.
     held: BTreeMap<BudgetScope, String>,
     /// The hold of the fleet that this agent has followed.
     fleet: Option<i64>,
@@ -277,7 +277,7 @@ impl Spending {
         Ok(stops)
     }
 
-    /// Holds the agent for all budgets that hold it: there is one pause for them.
+    /// Pauses the agent once for all budgets that hold it.
     async fn hold(&self, until: Option<UnixMicros>) {
         let why = self.held.values().map(String::as_str).collect::<Vec<_>>().join("; ");
         let (reason, note) = (PauseReason::Budget, Some(self.deps.me.redactor.redact(&why)));

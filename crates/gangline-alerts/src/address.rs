@@ -12,7 +12,7 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Returns whether a host is none of the public network by its name alone: an address, or `localhost`.
+/// Returns whether the name alone shows that a host is not public: a private address, or `localhost`.
 /// Nothing is looked up.
 #[must_use]
 pub fn is_private_by_name(host: &str) -> bool {
@@ -23,7 +23,7 @@ pub fn is_private_by_name(host: &str) -> bool {
     }
 }
 
-/// Returns whether a host, without brackets, is named among those that need not be public.
+/// Returns whether `allow_hosts` names a host (without brackets).
 #[must_use]
 pub fn is_allowed(host: &str, allow_hosts: &[String]) -> bool {
     allow_hosts.iter().any(|it| it.trim_start_matches('[').trim_end_matches(']') == host)

@@ -69,8 +69,8 @@ pub struct Plan {
     pub allow_hosts: Vec<String>,
     /// Masks addresses and secrets in what is sent.
     pub redactor: Redactor,
-    /// Masks them in what receivers answer, and also parts of addresses: too much for what is sent, where
-    /// a part may be any word.
+    /// Masks them, and also parts of addresses, in what receivers answer. Text that is sent is not masked so
+    /// strictly, since a part of an address may be an ordinary word.
     pub answers: Redactor,
     /// Configured addresses that cannot be posted to, since their secret cannot be read.
     pub broken: Vec<Broken>,
@@ -151,15 +151,14 @@ impl Plan {
         }
     }
 
-    /// Returns when the quiet hours end that hold back an alert at webhooks now.
+    /// Returns the end of the quiet hours that now hold back an alert at webhooks.
     #[must_use]
     pub fn quiet_until(&self, severity: Severity, now: UnixMicros) -> Option<UnixMicros> {
         let hours = self.quiet.filter(|_| is_held_back(severity))?;
         hours.end(WallMicros(now.0), &TimeZone::system()).map(|end| UnixMicros(end.0))
     }
 
-    /// Returns what is certain to fail at an address, without looking anything up: one text for each such
-    /// target.
+    /// Returns a text for each target whose address is certain to fail. Looks up no names.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let doubt = |target: &Where| {
@@ -234,7 +233,7 @@ mod tests {
 
     use super::*;
 
-    /// What needs no look-up to be refused is said when the file is checked.
+    /// An address that is refused without a look-up is reported when the file is checked.
     #[test]
     fn an_address_that_is_certain_to_be_refused_is_told() {
         let doubts = |webhooks: &str| {
@@ -271,7 +270,7 @@ mod tests {
         assert_eq!(told, ["the address of the webhook url is not a URL: invalid IPv6 address"]);
     }
 
-    /// A word of an address is masked where the receiver says it, and not in an agent's own words.
+    /// A word of an address is masked in a receiver's answer, but not in an agent's own words.
     #[test]
     fn parts_of_an_address_are_masked_in_answers_alone() {
         let text = "server: {name: oak}\nagents: []\nwebhooks: {url: 'https://x.org/api/webhooks/12/s3cret-token'}\n";

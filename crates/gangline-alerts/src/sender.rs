@@ -123,8 +123,8 @@ impl Targets {
         !held && !self.busy.contains(target)
     }
 
-    /// A request is over. `held` is until when the target wants nothing more; without it the store
-    /// failed, and is left alone for a while as well: it would fail again at once.
+    /// Notes the end of a request. `held` is the time until which the target wants no more requests. `None`
+    /// means that the store failed: the target then waits a while too, since the store would fail again.
     fn done(&mut self, target: String, held: Option<Option<UnixMicros>>, now: UnixMicros) {
         self.busy.remove(&target);
         self.held.retain(|_, until| *until > now);
@@ -352,8 +352,8 @@ fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec
     all
 }
 
-/// Returns the end of a delivery that is not sent now: its sender died, nobody needs it any more, or it has
-/// become due in quiet hours, as the next attempt does or what a target has held up.
+/// Returns the end of a delivery that is not sent now: its sender died, nobody needs it any more, or it
+/// became due in quiet hours, such as a retry or one that its target delayed.
 fn without_sending(plan: &Plan, row: &DeliveryRow, now: UnixMicros) -> Option<DeliveryEnd> {
     if row.state == DeliveryState::Claimed {
         let died = Redacted::constant("the process that sent it has ended");

@@ -104,8 +104,8 @@ section! {
         /// Which people may prompt it; absent = members, for an agent in a terminal only owners.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub prompt: Option<PromptBy> = None => reader.word(key, &node).map(Some),
-        /// What answers of other agents to its questions count for, at most (R1-52); absent = as it says when
-        /// it asks. People's answers always count.
+        /// How much other agents' answers to its questions may decide (R1-52); absent = it chooses for each
+        /// question. People's answers always count.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub agent_answers: Option<AgentAnswers> = None => reader.word(key, &node).map(Some),
         /// Whether it may run the other agents: `manager` gives it the tools for that (R2-35 … R2-39).

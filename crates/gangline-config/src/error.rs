@@ -176,7 +176,7 @@ pub(super) fn quote(source: &str, place: Place, secret: Secrecy) -> Option<Quote
     Some(Quoted { text: format!("{prefix}{rest}"), indent, width: width.max(1) })
 }
 
-/// Cuts a line behind a key that may hold a secret, or behind the host of an address that may be one.
+/// Cuts a line after a key that may hold a secret, or after the host of an address that may be secret.
 fn without_secret(line: &str) -> String {
     const ENDS: [&str; 9] = [
         "password",
@@ -198,10 +198,10 @@ fn without_secret(line: &str) -> String {
     without_path(line)
 }
 
-/// The longest path of an address that is quoted, in bytes: a longer one may be a secret, as a webhook's is.
+/// The longest path of an address that is quoted, in bytes: a longer one may be a secret, like a webhook's.
 const PATH_SHOWN: usize = 8;
 
-/// Cuts a line behind the host of an address with a name or a long path.
+/// Cuts a line after the host of an address that has a long path, and before one that has a login.
 fn without_path(line: &str) -> String {
     for (at, _) in line.match_indices("://") {
         let begin = at + "://".len();

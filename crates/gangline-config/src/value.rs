@@ -79,7 +79,7 @@ pub(super) fn url(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<Str
     None
 }
 
-/// Returns whether a text begins as an address over HTTP does: with the scheme and a host.
+/// Returns whether a text begins like an HTTP address: with the scheme and a host.
 pub(super) fn is_url(url: &str) -> bool {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     let plain = !url.chars().any(|c| c.is_whitespace() || c.is_control());

@@ -22,13 +22,13 @@ use super::{
 
 /// The most entries of `webhooks.targets`, and of `webhooks.allow_hosts`.
 const LIST_MAX: usize = 16;
-/// The words that a template has places for: `{{text}}`.
+/// The words that are replaced in a template, such as `{{text}}`.
 pub const TEMPLATE_WORDS: [&str; 5] = ["text", "agent", "event", "severity", "number"];
 /// The longest template, in bytes.
 const TEMPLATE_MAX: usize = 16 * 1024;
-/// What is said of an empty list of events.
+/// The help for an empty list of events.
 const EVENTS_HELP: &str =
-    "remove the key for all events, or name some: [agent_error, agent_question]";
+    "remove the key to get all events, or list some: [agent_error, agent_question]";
 /// The names of the targets that are not in `webhooks.targets`.
 const RESERVED: [&str; 2] = ["irc", "url"];
 
@@ -166,8 +166,8 @@ pub(super) fn webhooks(reader: &mut Reader<'_>, key: &str, node: Node) -> Option
     if webhooks.events.is_empty()
         && let Some(place) = events
     {
-        let message = "`webhooks.events` is empty, so no alert is told, except at targets that have their \
-                       own `events`";
+        let message = "`webhooks.events` is empty, so no alert is sent, except to targets with their own \
+                       `events`";
         reader.warn(place, message, Some(EVENTS_HELP.to_owned()));
     }
     Some(webhooks)
@@ -178,7 +178,7 @@ pub(super) fn alerts(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<A
     plain(reader, key, node)
 }
 
-/// As [`value::url`], and what is wrong is told without the address.
+/// As [`value::url`], but the error does not show the address.
 fn url(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<HookUrl> {
     let url = reader.text(key, node)?;
     if value::is_url(&url) {
@@ -257,11 +257,14 @@ fn template(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
         reader.fault_help(node.place, format!("`{key}` has no {{{{text}}}}"), help);
         return None;
     }
-    // The receiver may have words of its own, so this is no fault.
+    // The receiver may have words of its own, so this is a warning only.
     for word in words.iter().filter(|word| !TEMPLATE_WORDS.contains(word)) {
-        let message = format!("`{key}` has `{{{{{}}}}}`, which is sent as it is", shown(word));
+        let message = format!(
+            "`{key}` has the unknown word `{{{{{}}}}}`, which is sent unchanged",
+            shown(word)
+        );
         let known = TEMPLATE_WORDS.map(|word| format!("{{{{{word}}}}}")).join(", ");
-        reader.warn(node.place, message, Some(format!("what is filled in is {known}")));
+        reader.warn(node.place, message, Some(format!("the known words are {known}")));
     }
     Some(text)
 }

@@ -163,17 +163,17 @@ words! {
 }
 
 words! {
-    /// What answers of other agents to an agent's questions count for, at most (R1-52).
+    /// How much other agents' answers to an agent's questions may decide (R1-52).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     AgentAnswers, "weight of agents' answers" {
-        /// The first one decides; in a room as well.
+        /// The first agent that answers decides, also in a room.
         First = "first",
-        /// Most of the agents that are asked decide.
+        /// Most of the agents that were asked must give the same answer.
         Vote = "vote",
-        /// All of the agents that are asked decide.
+        /// All agents that were asked must give the same answer.
         Consensus = "consensus",
-        /// Nothing: they are recorded, and an owner decides.
+        /// Agents' answers are only recorded; an owner decides.
         Never = "never",
     }
 }

@@ -51,12 +51,12 @@ impl PauseReason {
         }
     }
 
-    /// Returns what people can do about a reason that [`Self::ends_with_resume`] says no to; `None` for the
-    /// others.
+    /// Returns what people can do about a reason that `resume` does not end
+    /// ([`Self::ends_with_resume`]); `None` for the others.
     #[must_use]
     pub fn instead_of_resume(self) -> Option<&'static str> {
         match self {
-            Self::Budget => Some("add to it by `gangline budget raise`, or wait until then"),
+            Self::Budget => Some("raise it with `gangline budget raise`, or wait until then"),
             Self::Fleet => Some("`gangline budget release` ends it"),
             Self::Operator
             | Self::Question

@@ -81,13 +81,13 @@ words! {
 }
 
 impl AnswerRule {
-    /// Returns the rule that gives agents less, of two.
+    /// Returns the one of two rules that gives agents less say.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         if other.strictness() > self.strictness() { other } else { self }
     }
 
-    /// Returns whether only people decide: then people must hear of the question, whoever is asked.
+    /// Returns whether only people decide. People are then told of the question even if agents are asked.
     #[must_use]
     pub fn is_for_people(self) -> bool {
         match self {
@@ -183,7 +183,7 @@ impl Asked {
         }
     }
 
-    /// Returns whose answer counts where neither the asker nor its configuration says.
+    /// Returns whose answer counts if neither the asker nor its configuration says so.
     #[must_use]
     pub fn usual_rule(&self) -> AnswerRule {
         match self {
@@ -192,9 +192,9 @@ impl Asked {
         }
     }
 
-    /// Returns whose answer counts (R1-52): as the asker wants it, within what its configuration lets agents'
-    /// answers count for. Where the asker does not say, the configuration does. Agents in a room cannot be
-    /// counted, so where they would be, people decide.
+    /// Returns whose answer counts (R1-52): the asker's choice, but no laxer than its configuration; without
+    /// a choice, the configuration's rule. Agents in a room cannot be counted, so for rules that count agents
+    /// people decide there.
     #[must_use]
     pub fn rule(&self, wanted: Option<AnswerRule>, configured: Option<AnswerRule>) -> AnswerRule {
         let usual = self.usual_rule();

@@ -66,7 +66,7 @@ pub struct HubOptions {
     pub irc: Option<SocketAddr>,
     /// Where agents find IRC when there is no embedded server.
     pub irc_elsewhere: String,
-    /// The account and password of the hub's own client there; none = it does not log in.
+    /// The account and password of the hub's own client there; `None` = it does not log in.
     pub login_elsewhere: Option<(String, Secret)>,
     /// Whether it starts and ends daemons at all.
     pub keeps_agents: bool,
@@ -90,7 +90,7 @@ pub struct HubOptions {
 pub struct Plan {
     /// The processes, in the order of their start.
     pub kept: Vec<Kept>,
-    /// Every agent of the configuration, also one that is not to run.
+    /// Every agent of the configuration, including those that should not run.
     pub configured: Vec<AgentName>,
     /// Agents that have an account on the embedded server, running or not.
     pub accounts: Vec<AgentName>,

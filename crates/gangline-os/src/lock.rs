@@ -22,9 +22,9 @@ mod tests;
 
 /// A note longer than this is cut when it is read back.
 const MAX_HOLDER: u64 = 4_096;
-/// For so long [`FileLock::take`] waits for a lock that no living process is named for.
+/// How long [`FileLock::take`] waits for a lock whose file names no living process.
 const ORPHANED_AT_MOST: Duration = Duration::from_secs(2);
-/// So often it tries meanwhile.
+/// How often it tries again.
 const ORPHANED_EVERY: Duration = Duration::from_millis(5);
 
 /// A lock that is held. Dropping it, or the end of the process however it comes, gives it back.
@@ -87,9 +87,9 @@ impl FileLock {
     }
 
     /// Takes the lock as [`try_take`](Self::try_take) does, but waits up to 2 s while the file names
-    /// no living process. That is so in the moment before a new holder has written its name, and
-    /// after a holder was killed while it was starting a child: the child has the file open until
-    /// its `exec`, and with it the lock. Blocks the thread meanwhile.
+    /// no living process. That happens just before a new holder writes its name, and after a
+    /// holder was killed while it was starting a child: until its `exec` the child has the file open,
+    /// and so holds the lock. Blocks the thread meanwhile.
     ///
     /// # Errors
     /// As [`try_take`](Self::try_take).

@@ -124,8 +124,8 @@ impl Paths {
         self.agent_dir(nick).join("lock")
     }
 
-    /// Returns the file with the process id of this agent's daemon, for other programs: whether one runs
-    /// is said by [`Self::agent_lock`] alone.
+    /// Returns the file with the process id of this agent's daemon, for other programs. Only
+    /// [`Self::agent_lock`] says whether a daemon runs.
     #[must_use]
     pub fn agent_pid(&self, nick: &str) -> PathBuf {
         self.agent_dir(nick).join("pid")

@@ -14,7 +14,7 @@ mod tests;
 
 /// The variable with the agent's token.
 pub(crate) const TOKEN: &str = "GANGLINE_TOKEN";
-/// The variable with the agent that started a program which has shed its run id ([`shed_run_id`]).
+/// The variable that names the agent that started this program, after [`shed_run_id`].
 pub(crate) const STARTED_BY: &str = "GANGLINE_STARTED_BY";
 /// The variables that name an agent, ours first. A person sets them, too, to speak to its daemon: by
 /// themselves they make nobody an agent.
@@ -99,8 +99,8 @@ pub(crate) fn name() -> String {
     Caller::here().known_as().to_owned()
 }
 
-/// Returns whether this program may print the owner's password: what it prints to an agent goes into a
-/// model's context and into logs.
+/// Returns whether this program may print the owner's password. Output to an agent goes into a model's context
+/// and into logs.
 pub(crate) fn may_read_password() -> bool {
     match Caller::here() {
         Caller::Person { .. } => true,
@@ -108,9 +108,9 @@ pub(crate) fn may_read_password() -> bool {
     }
 }
 
-/// Begins the program anew without the run id if it has one; else returns at once. It still knows that an
-/// agent has started it. The sweep of a later daemon reads the environment that a process was started with,
-/// so no other way helps.
+/// Restarts the program without the run id if it has one; else returns at once. [`STARTED_BY`] still says that
+/// an agent started it. The sweep of a later daemon reads the environment that a process was started with, so
+/// only a restart removes the run id.
 #[allow(clippy::disallowed_methods, reason = "no child: this process goes on as the same program")]
 pub(crate) fn shed_run_id() -> Result<(), Failure> {
     if given(&|name| std::env::var_os(name), RUN_ID).is_none() {

@@ -123,7 +123,7 @@ pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<T
     }
 }
 
-/// Returns what is told instead of `resumed` of an agent that stays held, as by a spent budget.
+/// Returns what is printed instead of `resumed` if the agent stays held, for example by a spent budget.
 pub(crate) async fn still_held(store: &Store, name: &AgentName) -> Result<Option<String>, Failure> {
     let row = store.agent(name).await?;
     let now = clock::system().now();

@@ -177,7 +177,7 @@ impl Fleet {
     }
 }
 
-/// How the reason begins for one that was not done in time.
+/// How the reason begins for an agent that was not ready in time.
 pub(crate) const LATE: &str = "not in time";
 
 fn failed((name, told): (&AgentName, Report), within: Duration) -> Option<(AgentName, String)> {
@@ -190,21 +190,21 @@ fn failed((name, told): (&AgentName, Report), within: Duration) -> Option<(Agent
     }
 }
 
-/// What was said of each, so that nothing is said twice; but a wait in which nothing changes is said again
-/// from time to time.
+/// What was printed about each agent, so that nothing is repeated, except a wait that lasts: it is printed again
+/// every `SAID_EVERY`.
 pub(crate) struct Said {
     last: BTreeMap<AgentName, Last>,
     width: usize,
 }
 
-/// What was said last: since when it is so, and when that was said.
+/// What was printed last: since when it is true, and when it was printed.
 struct Last {
     text: String,
     since: Duration,
     said: Duration,
 }
 
-/// How often a wait in which nothing changes is said again.
+/// How often a wait in which nothing changes is printed again.
 const SAID_EVERY: Duration = Duration::from_secs(15);
 
 impl Said {
@@ -213,7 +213,7 @@ impl Said {
         Self { last: BTreeMap::new(), width }
     }
 
-    /// Says how far it is, if that is news; `now` is by a clock that never goes back.
+    /// Prints the progress if it is news; `now` is monotonic.
     pub(crate) fn say(&mut self, name: &AgentName, told: &Report, now: Duration) {
         if let Some(text) = self.news(name, told, now) {
             output::note(&format!("{:<width$}  {text}", name.as_str(), width = self.width));

@@ -77,13 +77,13 @@ pub(crate) fn brief(irc: &str, owner: &Secret, room: Option<&str>) -> String {
     )
 }
 
-/// Returns what an agent is told: where people join, and where they find the password.
+/// Returns what an agent may read: where people join, and how they find the password.
 pub(crate) fn without_password(irc: &str, room: Option<&str>) -> String {
     let (host, port) = place(irc);
     let room = room.map_or_else(String::new, |room| format!(" The room is {room}."));
     format!(
         "The chat is at {host}/{port}, no TLS, account {OWNER}.{room}\n\
-         The password is not shown to an agent: a person finds it with `gangline join`.\n"
+         The password is not shown to agents; a person can see it with `gangline join`.\n"
     )
 }
 

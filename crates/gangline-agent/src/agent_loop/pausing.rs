@@ -32,7 +32,7 @@ pub(super) struct Pausing {
     woken_until: Option<UnixMicros>,
     /// What the backend spends from.
     account: Account,
-    /// Whether the last turn is about what somebody asked in private.
+    /// Whether the last turn is about a private message.
     in_private: bool,
 }
 
@@ -84,7 +84,7 @@ impl AgentLoop {
         self.think(Input::Unpause { reason });
     }
 
-    /// As [`Self::pause`], with what people are told of its cause.
+    /// As [`Self::pause`], with a note that tells people the cause.
     pub(super) fn pause_with(&mut self, pause: NewPause) {
         self.words += 1;
         let (reason, until, note) = (pause.reason, pause.until, pause.note.clone());
@@ -222,12 +222,12 @@ impl AgentLoop {
             }
         }
         self.finding(self.escalated_finding(escalation, &text));
-        // Those who read the log are the owner's.
+        // Only the owner reads the log.
         self.record_notice(None, "escalated", text);
         self.show();
     }
 
-    /// Notes whether the turn that begins is about what somebody asked in private.
+    /// Notes whether the new turn is about a private message.
     pub(super) fn turn_is_private(&mut self, in_private: bool) {
         self.pausing.in_private = in_private;
     }

@@ -142,8 +142,8 @@ impl AgentLoop {
         }
     }
 
-    /// Nothing waits any more, nothing went back, and no question of the turn is open: its answer begins the
-    /// turn that tells.
+    /// Alerts that the task is finished: nothing waits, and nothing went back to the queue. If a question of
+    /// the turn is open, the alert waits for the turn that its answer begins.
     fn completed(&mut self, turn: TurnId, settled: &[Settlement]) {
         let open = settled.iter().any(|one| one.state == MessageState::Accepted);
         let Some(last) = settled.last().filter(|_| !open && self.core.view().waiting == 0) else {

@@ -147,8 +147,8 @@ fn answer_key(row: &MessageRow) -> SendKey {
     format!("a-{}-{:x}", row.id, row.accepted_at.0).into()
 }
 
-/// Returns the agent of this installation to whom what is said to a message goes: who asked; or, of an answer
-/// and a reminder, the one in whose conversation they were wanted.
+/// Returns the agent of this installation that gets the reply to a message: the one that sent it; or, for an
+/// answer or a reminder, the one in whose conversation it was requested.
 fn colleague(row: &MessageRow, everybody: &[AgentName]) -> Option<AgentName> {
     match row.origin {
         Origin::Agent => row.principal.account.parse().ok(),
@@ -165,7 +165,7 @@ fn colleague(row: &MessageRow, everybody: &[AgentName]) -> Option<AgentName> {
     }
 }
 
-/// What is said to an agent of this installation is a row of its own: the row is the delivery (C15).
+/// A reply to an agent of this installation is a row of its own: the row is the delivery (C15).
 fn answer_row(
     (agent, to): (&AgentName, AgentName),
     row: &MessageRow,

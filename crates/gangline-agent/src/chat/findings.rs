@@ -65,8 +65,8 @@ impl Chat {
         self.choose_for(line, who, (&row, choice)).await
     }
 
-    /// Answers `99 resume` if 99 is no finding: such a line is no prompt. Called for what
-    /// [`Self::finding_answered`] has left.
+    /// Replies to `99 resume` if no finding has the number 99: such a line is not a prompt. Called after
+    /// [`Self::finding_answered`] has not taken the line.
     pub(super) async fn nothing_waits(&self, line: &Line, who: &Principal, text: &str) -> Handled {
         // `release 2` may be a task.
         let begins = text.trim_start().starts_with(|c: char| c == '#' || c.is_ascii_digit());
@@ -81,7 +81,7 @@ impl Chat {
         let (question, approval) = match (question, approval) {
             (Ok(question), Ok(approval)) => (question, approval),
             (Err(error), _) | (_, Err(error)) => {
-                warn!(%error, "cannot read what a number is of");
+                warn!(%error, "cannot look up the item of a number");
                 return Handled::NotNow;
             }
         };
@@ -90,7 +90,7 @@ impl Chat {
         } else if approval.is_some() {
             format!("{number} is an approval: say `yes {number}` or `no {number}`")
         } else {
-            format!("no finding {number} waits; `status` shows what of mine waits, with its number")
+            format!("nothing waits under {number}; `status` lists my open items with their numbers")
         };
         self.told(line, &said).await
     }
@@ -115,7 +115,7 @@ impl Chat {
             }
             Ok(Left::Resume) => {
                 self.notify_loop(Incoming::Operator(Word::Resume)).await;
-                self.still_held().unwrap_or_else(|| "I go on".to_owned())
+                self.still_held().unwrap_or_else(|| "I continue".to_owned())
             }
             Ok(Left::Abort) => {
                 self.notify_loop(Incoming::Operator(Word::Abort)).await;
@@ -136,7 +136,7 @@ impl Chat {
         self.told(line, &format!("finding {number}: {choice}: {done}")).await
     }
 
-    /// Returns what holds the agent although somebody says `resume`.
+    /// Returns what still holds the agent after `resume`.
     pub(super) fn still_held(&self) -> Option<String> {
         let showing = self.deps.showing.borrow();
         pauses::still_held(&showing.view.pauses, &showing.note.pauses)

@@ -165,7 +165,7 @@ impl Chat {
                 return Handled::NotNow;
             }
         };
-        // What an agent only advises may be said to the agent all the same.
+        // If an agent's answer does not count, its line is an ordinary message to this agent.
         let counts = |row: &QuestionRow| {
             !is_agent || matches!(row.rule, AnswerRule::First | AnswerRule::Any)
         };

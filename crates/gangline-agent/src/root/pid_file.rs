@@ -1,7 +1,7 @@
 //! The PID file: tells other programs which process the agent's daemon is (R0-37).
 //!
-//! It decides nothing. The lock says whether a daemon runs, and Gangline never reads this file: one that a
-//! killed daemon left does no harm, and the next start replaces it.
+//! The lock says whether a daemon runs; Gangline never reads this file. A file that a killed daemon left does
+//! no harm: the next start replaces it.
 
 use std::{io, path::PathBuf};
 
@@ -15,7 +15,7 @@ pub(super) struct PidFile {
 }
 
 impl PidFile {
-    /// Writes this process's id, in place of what is there. Without it the daemon runs all the same.
+    /// Writes this process's id over an older one. If that fails, the daemon runs without the file.
     pub(super) fn write(paths: &Paths, agent: &AgentName) -> Self {
         let path = paths.agent_pid(agent.as_str());
         let text = format!("{}\n", std::process::id());
@@ -25,7 +25,7 @@ impl PidFile {
         Self { path }
     }
 
-    /// Removes it. The lock has to be held still.
+    /// Removes it. The caller must still hold the lock.
     pub(super) fn remove(self) {
         match std::fs::remove_file(&self.path) {
             Ok(()) => info!("PID file removed"),

@@ -42,7 +42,7 @@ pub(crate) fn budget_alert(agent: &AgentName, cause: &str, help: &str) -> String
     format!("[BUDGET] {agent}: {cause}. {help}")
 }
 
-/// What people are told of a budget that holds an agent, beside that it is spent.
+/// Names a budget that holds an agent, with what was spent of it.
 pub(crate) fn budget_holds(scope: &BudgetScope, budget: &Budget, spent: &Spent) -> String {
     format!("{}, {}", whose(scope), budget.shown(spent))
 }

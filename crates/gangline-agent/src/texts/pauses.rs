@@ -63,8 +63,8 @@ pub(crate) fn why_held(held: Held, pauses: &[ShownPause]) -> String {
     }
 }
 
-/// Returns what somebody is told who has said `resume` although that does not end what holds the agent, in
-/// the first person; `None` if it does.
+/// Returns the agent's reply to a `resume` that does not end what holds it, in the first person; `None` if
+/// `resume` ends it.
 pub(crate) fn still_held(held: &[Held], pauses: &[ShownPause]) -> Option<String> {
     let of =
         |held: &Held| Some((why_held(*held, pauses), held.reason.instead_of_resume()?.to_owned()));
@@ -115,7 +115,7 @@ pub(crate) fn stuck(escalation: &Escalation) -> String {
     cut(&escalation.cause, SAID_MAX)
 }
 
-/// Returns an escalation without anybody's words, for those who may not read them.
+/// Returns an escalation without private words, for readers who may not see them.
 pub(crate) fn without_words(it: &Escalation) -> Escalation {
     Escalation {
         kind: it.kind,

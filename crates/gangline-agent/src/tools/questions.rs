@@ -98,7 +98,8 @@ impl AgentTools {
         Ok(json!({"id": number, "state": counted, "answer": answer}).to_string())
     }
 
-    /// What asked has its answer, and so has what the agent asked back about it: nothing more is said to them.
+    /// Marks the messages of this turn that the answer settles, including the reply to a question back: nothing more
+    /// is said to them.
     async fn answered_in(&self, context: &TurnContext, row: &QuestionRow) -> Result<(), String> {
         for message in &context.messages {
             if self.about(*message).await?.iter().all(|of| of.number != row.number) {
@@ -111,7 +112,7 @@ impl AgentTools {
         Ok(())
     }
 
-    /// Refuses to ask back where the asker cannot answer: its call is held open until it has the agent's own
+    /// Refuses to ask back if the asker cannot answer, because its call is held open until it has this agent's
     /// answer (R1-52).
     async fn must_not_wait(&self, context: &TurnContext, asked: &Asked) -> Result<(), String> {
         for message in &context.messages {
@@ -121,7 +122,7 @@ impl AgentTools {
                     let (agent, number) = (&row.agent, row.number);
                     return Err(format!(
                         "not asked: {agent} waits in a call for your answer to question {number} and \
-                         can answer nothing before it has that; answer it as well as you can"
+                         cannot reply until it has that; answer it as well as you can"
                     ));
                 }
             }

@@ -127,7 +127,7 @@ fn a_raise_lets_the_agent_go_on_at_once() {
     let mut owner = rig.owner("boss");
     owner.say(ROOM, "@lab-ada resume");
     let told =
-        owner.hears(ADA, ROOM, "`resume` does not end this: add to it by `gangline budget raise`");
+        owner.hears(ADA, ROOM, "`resume` does not end this: raise it with `gangline budget raise`");
     let held = "my budget is spent (the budget of lab-ada, 11 of 10 tokens)";
     assert!(told.contains("I am held until ") && told.contains(held), "{told}");
     raise(&rig, BudgetScope::Agent(ADA.parse().unwrap()));

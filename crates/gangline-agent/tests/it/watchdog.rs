@@ -221,7 +221,7 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     eve.hears(ADA, ROOM, "eve: ");
     rig.sees(FINDINGS, &["breaker_open open"]);
     otto.say(ROOM, "@lab-ada 1 resume");
-    otto.hears(ADA, ROOM, "finding 1: resume: I go on");
+    otto.hears(ADA, ROOM, "finding 1: resume: I continue");
     rig.sees(FINDINGS, &["breaker_open resolved"]);
     rig.sees("SELECT state FROM messages ORDER BY id", &["answered", "answered"]);
     assert_eq!(rig.query("SELECT count(*) FROM outbox WHERE idem_key LIKE 'k-%'"), ["2"]);

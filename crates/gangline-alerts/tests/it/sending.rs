@@ -207,8 +207,8 @@ fn quiet_now(now: UnixMicros) -> QuietHours {
     format!("{}-{}", minute(from), minute(to)).parse().unwrap()
 }
 
-/// R1-39: the next attempt, and what was due earlier and could not be sent, wait for the end of the quiet hours
-/// as a first attempt does; an error goes out.
+/// R1-39: like a first attempt, a retry and a delayed delivery wait for the end of the quiet hours; an error is
+/// sent at once.
 #[tokio::test]
 async fn what_becomes_due_in_quiet_hours_waits_for_their_end() {
     let server = HookServer::start(vec![HookReply::status(200)]);

@@ -48,8 +48,8 @@ impl ShownPause {
     }
 }
 
-/// Returns what somebody is told who has said `resume` to an agent that stays held: by what, until when, and
-/// what helps. `None` if nothing of `pauses` holds it on.
+/// Returns the reply to a `resume` that does not release the agent: what holds it, until when, and what helps.
+/// `None` if `resume` ends all `pauses`.
 #[must_use]
 pub fn still_held(nick: &str, pauses: &[ShownPause]) -> Option<String> {
     let of = |pause: &ShownPause| {

@@ -141,7 +141,7 @@ fn what_resume_does_not_end_is_told_with_what_does() {
     let budget = pause(PauseReason::Budget, night, Some("the budget of oak-ada, 21 of 10 tokens"));
     let told = still_held("oak-ada", std::slice::from_ref(&budget));
     let expected = "oak-ada is still held until 2026-11-27 00:00Z: its budget is spent: the budget of \
-                    oak-ada, 21 of 10 tokens. `resume` does not end this: add to it by `gangline budget \
+                    oak-ada, 21 of 10 tokens. `resume` does not end this: raise it with `gangline budget \
                     raise`, or wait until then";
     assert_eq!(told.as_deref(), Some(expected));
     let fleet = pause(PauseReason::Fleet, None, None);

@@ -79,7 +79,7 @@ impl Announcement<'_> {
     /// Returns the lines for one person: all of it, as far as a message goes.
     #[must_use]
     pub fn whole(self) -> Vec<String> {
-        // Whoever reads it is asked, but for a question to agents.
+        // Each reader is asked, except for a question to agents.
         let whom = match self.question.asked {
             asked @ Asked::Agents(_) => format!(" to {}", recipient(asked)),
             Asked::Operator | Asked::Room(_) | Asked::Person(_) => String::new(),
@@ -87,8 +87,8 @@ impl Announcement<'_> {
         self.lines(&whom, self.body_lines())
     }
 
-    /// Returns the copy of a question to agents, which are asked by a message of their own (C15): all of it,
-    /// and not how it is answered.
+    /// Returns the visible copy of a question to agents, which get it as a message of their own (C15): all of
+    /// the question, without how to answer it.
     #[must_use]
     pub fn copy(self) -> Vec<String> {
         self.asked(&format!(" to {}", recipient(self.question.asked)), self.body_lines())

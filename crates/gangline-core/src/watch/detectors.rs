@@ -64,7 +64,7 @@ pub struct Detection {
     pub nth: u32,
     /// Whether it counts towards an escalation; advice does not.
     pub counts: bool,
-    /// How often the agent has made the same call again, with the same outcome; 0 where nothing was repeated.
+    /// How often the agent repeated the same call with the same outcome; 0 if nothing was repeated.
     pub retries: u32,
 }
 

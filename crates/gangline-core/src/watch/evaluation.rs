@@ -66,8 +66,8 @@ pub enum Act {
         cause: Redacted,
         /// What was seen.
         evidence: Redacted,
-        /// How often the agent has done the same again, as far as a rule has counted it since the last `OK`:
-        /// the most of one call in one turn; 0 if no rule has seen a repetition.
+        /// How often the agent repeated one call in one turn, as counted by a rule since the last `OK`: the
+        /// highest count; 0 if no rule has seen a repetition.
         retries: u32,
     },
 }
@@ -88,7 +88,7 @@ pub struct Watch {
     asked: Option<Asked>,
     evaluations: u64,
     corrections: u32,
-    /// The most repetitions of one call that a rule has counted, as long as corrections are.
+    /// The most repetitions of one call that a rule has counted. Reset together with the corrections.
     retries: u32,
     corrected_in_turn: bool,
     corrected_since_asked: bool,

@@ -199,8 +199,7 @@ const PATHS: [&str; 5] = [
     "/api/compact?agent=oak-ada",
 ];
 
-/// The other routes, which are the owner's alone, and what the owner is answered where no daemon runs and nothing
-/// is there to be answered.
+/// The other routes, which only the owner may use, and the replies to the owner if no daemon runs and nothing waits.
 const OWNERS: [(&str, &str, &str, u16); 9] = [
     ("POST", "/api/v1/agents/oak-ada/pause", "", 200),
     ("POST", "/api/v1/agents/oak-ada/resume", "", 200),

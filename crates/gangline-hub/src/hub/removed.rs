@@ -1,5 +1,5 @@
-//! Questions of agents that are not configured any more: nobody would read an answer, so they are withdrawn
-//! and remind nobody. Start at [`Removed::on`].
+//! Questions of agents that are no longer configured: nobody would read an answer, so they are withdrawn and
+//! cause no more alerts. Start at [`Removed::on`].
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use tracing::{info, warn};
 /// Who withdraws them.
 const BY: &str = "gangline";
 
-/// The agents that are configured, and whether it was looked for others since that was read.
+/// The configured agents, and whether removed ones were looked for since the configuration was read.
 #[derive(Debug)]
 pub(super) struct Removed {
     configured: BTreeSet<AgentName>,
@@ -26,15 +26,16 @@ impl From<Vec<AgentName>> for Removed {
 }
 
 impl Removed {
-    /// Withdraws what agents have asked that are not configured and do not run, and what was asked of such
-    /// agents alone; once for each configuration. What somebody runs by hand is left alone until it ends.
+    /// Withdraws the questions of agents that are neither configured nor running, and the questions that only
+    /// such agents were asked; once for each configuration. An agent that somebody runs by hand keeps its
+    /// questions until it ends.
     pub(super) async fn on(&mut self, (store, paths): (&Store, &Paths), rows: &[AgentRow]) {
         if self.is_done || rows.is_empty() {
             return;
         }
         let removed = rows.iter().map(|row| &row.agent).filter(|it| !self.configured.contains(*it));
         let (run, gone): (Vec<&AgentName>, Vec<&AgentName>) = removed.partition(|agent| {
-            // A lock that cannot be looked at may be held.
+            // A lock that cannot be read may be held.
             !matches!(probe(&paths.agent_lock(agent.folded())), Ok(None))
         });
         if let Err(error) = withdraw(store, paths, &gone).await {
@@ -56,10 +57,10 @@ async fn withdraw(store: &Store, paths: &Paths, gone: &[&AgentName]) -> Result<(
             let by = Principal { account: BY.to_owned(), tier: Tier::Owner };
             match store.cancel_question(row.number, by).await {
                 Ok(_) => {
-                    info!(number = %row.number, agent = %row.agent, "withdrawn: an agent was removed")
+                    info!(number = %row.number, agent = %row.agent, "question withdrawn: an agent was removed")
                 }
                 Err(gangline_store::AnswerError::Store(error)) => return Err(error),
-                // Somebody was faster.
+                // It was closed in the meantime.
                 Err(_) => {}
             }
             change_notice::notify(&paths.change_notice(row.agent.folded()));
@@ -71,7 +72,7 @@ async fn withdraw(store: &Store, paths: &Paths, gone: &[&AgentName]) -> Result<(
     }
 }
 
-/// Returns whether nobody is left who would read an answer, or give one.
+/// Returns whether nobody is left to read an answer or to give one.
 fn is_nobodys(row: &QuestionRow, gone: &[&AgentName]) -> bool {
     let asked = row.asked.agents();
     let nobody_answers = !asked.is_empty()

@@ -19,9 +19,9 @@ use crate::{
 
 /// So many sessions of an agent are remembered.
 const SESSIONS_KEPT: i64 = 200;
-/// So many days what was used is kept. Sums are of one day, so they never miss what is removed.
+/// How many days records of use are stored. A sum covers one day, so it needs no deleted record.
 pub(super) const USAGE_KEPT_DAYS: u32 = 90;
-/// The most old rows that one write removes: the first one after an update has years of them.
+/// The most old rows that one write deletes: after an update there may be years of them.
 const USAGE_REMOVED_MOST: i64 = 100;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

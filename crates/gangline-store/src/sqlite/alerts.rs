@@ -66,8 +66,8 @@ pub(crate) fn raise(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
     put(w, new)
 }
 
-/// As [`raise`], unless a question that the turn has asked, or another attempt at its message, is open: the
-/// task is not done then.
+/// As [`raise`], unless a question is open that the turn, or another attempt at its message, has asked: then
+/// the task is not finished.
 pub(crate) fn raise_unless_asked(
     w: &mut Writer,
     new: &NewAlert,

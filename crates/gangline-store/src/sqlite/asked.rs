@@ -15,8 +15,8 @@ use crate::types::{EndTurn, NewAnswer, QuestionRow, Settle};
 /// Begins the answer of an agent that was asked alone and has none.
 const NO_ANSWER: &str = "[no answer]";
 
-/// How many messages are looked through for what one of them is about: each asking back adds a hop, and hops
-/// have a limit.
+/// The most messages that are searched to learn what one of them is about: each question back adds a hop, and
+/// hops are limited.
 const ABOUT_MAX: usize = 64;
 
 /// Answers the questions that the turn's messages asked and that the agent has not answered by tool:
@@ -36,7 +36,7 @@ pub(super) fn answer_by_turn(w: &mut Writer, end: &EndTurn) -> Result<Vec<Messag
 }
 
 /// Returns the questions to an agent that its message is about: the one that the message asks; or, if it
-/// brings the answer to a question of the agent's own, those whose askers the agent asked by it (R1-51).
+/// brings the answer to a question of the agent's own, those whose askers that question was for (R1-51).
 pub(crate) fn about(
     c: &Connection,
     agent: &AgentName,
@@ -70,7 +70,7 @@ pub(crate) fn about(
     Ok(found)
 }
 
-/// Answers an open question by what the turn said; returns whether nothing more is to be said to its asker.
+/// Answers an open question with what the turn said; returns whether its asker needs no other reply.
 fn settled_by(
     w: &mut Writer,
     (end, settle): (&EndTurn, &Settle),
@@ -84,7 +84,7 @@ fn settled_by(
     if has_voted(w, end, row)? {
         return Ok(false);
     }
-    // Who asks back answers once it has read what it wanted to know (R1-51).
+    // An agent that asks back answers once it has read the reply (R1-51).
     if questions::has_asked_back(&w.connection, &end.agent, (settle.message, &row.agent))? {
         return Ok(true);
     }

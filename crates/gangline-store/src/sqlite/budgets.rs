@@ -96,7 +96,7 @@ pub(crate) fn relayed(w: &mut Writer, call: &RelayedCall) -> Result<(), Fault> {
         lasted_micros
     ];
     sql::run(&w.connection, sql, with)?;
-    // As long as what was used.
+    // Stored as long as records of use.
     let sql = "DELETE FROM relay_calls WHERE agent = ?1 AND day < date(?2, '-' || ?3 || ' days')";
     sql::run(&w.connection, sql, params![agent.folded(), day, agents::USAGE_KEPT_DAYS])?;
     Ok(())

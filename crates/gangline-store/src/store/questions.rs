@@ -107,8 +107,8 @@ impl Store {
         self.sqlite.read("read a question", move |c| questions::of_message(c, message)).await
     }
 
-    /// Returns the questions to `agent` that its message is about: the one that the message asks; or, if the
-    /// message brings the answer to what the agent asked back, those about which it asked (R1-51). Open or not.
+    /// Returns the questions to `agent` that its message is about, open or closed: the one that the message
+    /// asks; or, if the message brings the answer to a question back, those that it was about (R1-51).
     ///
     /// # Errors
     /// [`StoreError`] if the database cannot be read.

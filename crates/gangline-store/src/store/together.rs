@@ -21,8 +21,8 @@ pub enum Entry {
     Usage(NewUsage),
     /// As [`Store::alert`].
     Alert(Box<NewAlert>),
-    /// As [`Store::alert`], unless the agent has asked something in that turn, or about that message in
-    /// another attempt, that is still open.
+    /// As [`Store::alert`], unless a question is open that the agent asked in that turn, or in another attempt
+    /// at that message.
     AlertUnlessAsked {
         /// The alert.
         alert: Box<NewAlert>,

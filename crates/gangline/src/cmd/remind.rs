@@ -15,7 +15,7 @@ use crate::{caller, cli::Global, failure::Failure, names, output, owner, place, 
 #[command(
     after_help = "WHEN is for example `in 20 min`, `tomorrow 9:00`, `2026-12-01 09:00 Europe/Berlin`, \
     `every weekday 8:30` or five fields of cron. Quote it if the text could be read as a part of it. \
-    A long text, up to 1 MiB, comes by standard input: give `-` as the TEXT. \
+    For a long text, up to 1 MiB, give `-` as the TEXT: it is read from standard input. \
     The agent gets the text from `reminder`; `gangline trace` of that message shows its answer. \
     `gangline reminders` lists what waits."
 )]
@@ -53,10 +53,10 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Reads the text that is too long for a command line.
+/// Reads a text that is too long for a command line from standard input.
 fn from_stdin() -> Result<String, Failure> {
     let mut text = String::new();
-    // One byte more than is allowed, so that it is refused and not cut.
+    // One byte more than the limit, so that a longer text is refused, not cut.
     io::stdin()
         .take(reminder::BODY_MAX as u64 + 1)
         .read_to_string(&mut text)

@@ -202,8 +202,8 @@ fn options(checked: &Checked, args: Args) -> Result<HubOptions, Failure> {
     })
 }
 
-/// Returns the login that all agents share on a network that is not ours. An agent's own account is not the
-/// hub's: without a shared one it does not log in.
+/// Returns the login that all agents share on another network. The hub does not use an agent's own account:
+/// without a shared one it does not log in.
 fn login_elsewhere(network: &Network) -> Option<(String, Secret)> {
     let sasl = network.sasl.as_ref().filter(|_| !network.embedded)?;
     let password = std::env::var(&sasl.password_env).ok()?;

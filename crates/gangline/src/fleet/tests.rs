@@ -131,7 +131,7 @@ fn an_end_names_the_turn_that_may_settle() {
     assert_eq!(ordered.end(), Report::Done("stopped".to_owned()));
 }
 
-/// Nothing is said twice, but a wait that lasts is said again, with how long it has lasted.
+/// Nothing is printed twice, except a wait that lasts: it is printed again, with its duration.
 #[test]
 fn a_wait_that_lasts_is_said_again() {
     let name: AgentName = "oak-ada".parse().unwrap();

@@ -35,7 +35,7 @@ fn up_says_in_two_lines_how_to_join() {
 fn an_agent_is_told_where_people_find_the_password() {
     let text = without_password("127.0.0.1:6667", Some("#general"));
     let expected = "The chat is at 127.0.0.1/6667, no TLS, account owner. The room is #general.\n\
-                    The password is not shown to an agent: a person finds it with `gangline join`.\n";
+                    The password is not shown to agents; a person can see it with `gangline join`.\n";
     assert_eq!(text, expected);
 }
 

@@ -107,7 +107,7 @@ fn a_person_reminds_an_agent_lists_and_deletes() {
     );
 }
 
-/// R2-28: what is too long for a command line comes by standard input, and is a file.
+/// R2-28: a text that is too long for a command line is read from standard input, and becomes a file.
 #[test]
 fn a_long_reminder_comes_by_standard_input() {
     let stage = stage();

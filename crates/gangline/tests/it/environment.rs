@@ -77,7 +77,7 @@ fn up_by_an_agent(stage: &mut Stage) {
     stage.world.set("GANGLINE_RUN", "");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(!ran.stdout.contains(&stage.token()), "{}", ran.stdout);
-    assert!(ran.stdout.contains("a person finds it with `gangline join`"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("a person can see it with `gangline join`"), "{}", ran.stdout);
 }
 
 /// R3-09, R3-20, R0-59, C22: the whole environment as a table, of two agents side by side; what

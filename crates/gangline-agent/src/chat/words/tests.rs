@@ -187,12 +187,12 @@ async fn pause_and_resume_say_whether_anything_changes() {
     assert_eq!(room.says(ORI, "#lab", "@ada resume").await, ["#lab ori: resumed"]);
 }
 
-/// A number of nothing before a word that answers findings is no prompt: it is told what waits.
+/// A number that names no finding, before a word that answers findings, is not a prompt: the reply says what waits.
 #[tokio::test]
-async fn a_number_of_nothing_before_a_word_is_answered() {
+async fn an_unknown_number_before_a_word_gets_a_reply() {
     let mut room = Room::open().await;
     let nothing =
-        "#lab ori: no finding 99 waits; `status` shows what of mine waits, with its number";
+        "#lab ori: nothing waits under 99; `status` lists my open items with their numbers";
     for said in ["99 resume", "#99 abort!", "99 dismiss"] {
         assert_eq!(room.says(ORI, "#lab", &format!("@ada {said}")).await, [nothing], "{said}");
     }

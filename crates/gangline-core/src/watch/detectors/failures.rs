@@ -32,7 +32,7 @@ pub(super) struct Failing {
     pub(super) key: String,
     pub(super) nth: u32,
     pub(super) times: u32,
-    /// Whether all of them are one call; else different calls of one tool.
+    /// Whether all of them are the same call, not different calls of one tool.
     pub(super) same_call: bool,
 }
 

@@ -65,8 +65,8 @@ impl Rig {
     }
 }
 
-/// What an agent has asked that is removed, and what it alone was asked, ends and reminds nobody; its asker is
-/// told. All else stays open.
+/// The questions of a removed agent, and those that only it was asked, are withdrawn and cause no more alerts; the
+/// asker is told. All other questions stay open.
 #[tokio::test]
 async fn the_questions_of_an_agent_that_is_removed_are_withdrawn() {
     let mut rig = Rig::open().await;

@@ -94,7 +94,7 @@ pub(crate) async fn one_hold_of_the_fleet_is_open_at_a_time(fixture: &Fixture) {
     assert!(store.hold_fleet("once more", None).await.unwrap());
 }
 
-/// A clock that is so many days behind.
+/// A clock that is this many days behind.
 struct Behind(u32);
 
 impl Clock for Behind {
@@ -107,7 +107,7 @@ impl Clock for Behind {
     }
 }
 
-/// Older records go with the next one of an agent; the sums of later days stay as they were.
+/// An agent's next record deletes its expired ones; the sums of later days do not change.
 pub(crate) async fn what_was_used_is_kept_for_ninety_days(fixture: &Fixture) {
     for days in [91, 89] {
         let clock: SharedClock = Arc::new(Behind(days));

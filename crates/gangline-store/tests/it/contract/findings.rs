@@ -211,7 +211,7 @@ pub(crate) async fn all_that_waits_for_a_human_is_one_ranked_list(fixture: &Fixt
     let peers = Asked::Agents(vec![bob()]);
     let asks = |new| store.ask(new, |_| AskedBy::default());
     let asked = asks(question(&bob(), "q")).await.unwrap().number.0;
-    // What agents ask each other needs no person, unless only people decide it.
+    // A question between agents needs no person, unless only people decide it.
     let peers =
         |rule, request| NewQuestion { asked: peers.clone(), rule, ..question(&bob(), request) };
     asks(peers(AnswerRule::First, "p")).await.unwrap();

@@ -215,8 +215,8 @@ pub(crate) async fn votes_are_counted_until_one_answer_stands(fixture: &Fixture)
     assert!(closed.message.is_some());
 }
 
-/// R1-52: what agents say counts as their rule says; what a person who may answer says stands at once, and then
-/// nobody's counts any more.
+/// R1-52: agents' answers count as their rule says; an answer of a person who may answer decides at once, and later
+/// answers do not count.
 pub(crate) async fn agents_count_as_their_rule_says_and_people_always(_: &Fixture) {
     let agents = || vec![bob(), "spark-carol".parse().unwrap(), "spark-eve".parse().unwrap()];
     let (no, vote) = (None, Some(("yes", "vote")));
@@ -366,8 +366,8 @@ pub(crate) async fn the_end_of_a_turn_answers_what_it_was_asked(_: &Fixture) {
     }
 }
 
-/// R1-51: a turn that asks its asker back leaves the question open, until the answer to that was read and the turn
-/// that read it has ended. An answer by tool settles it at any time; what is asked of others holds up nothing.
+/// R1-51: a turn that asks its asker back leaves the question open until the turn that reads the reply has ended. The
+/// tool `answer` settles it at any time; a question to others delays nothing.
 pub(crate) async fn a_turn_that_asks_back_leaves_its_question_open(_: &Fixture) {
     let carol: AgentName = "spark-carol".parse().unwrap();
     for (to, reads, answer) in [

@@ -41,7 +41,7 @@ use crate::{
 const RELOAD: Duration = Duration::from_secs(15);
 /// A hub that nobody gave another time begins within this, and its agents are ready.
 const BEGUN: Duration = Duration::from_secs(120);
-/// What is said of agents that are not ready in time.
+/// The hint if agents are not ready in time.
 const KEEPS_TRYING: &str = "its start continues: `gangline ps` shows when it is ready, `--timeout SECONDS` waits \
                             longer, `gangline stop NICK` ends it";
 /// How much of the log is shown of a hub that could not start, in bytes.

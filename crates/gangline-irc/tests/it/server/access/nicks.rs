@@ -38,7 +38,7 @@ async fn an_agent_may_have_no_nick_that_looks_like_another_agents() {
     room.shut().await;
 }
 
-/// Nobody may be taken for the program itself: what it says in the alert channel is believed.
+/// Nobody may look like the program itself: people trust what it says in the alert channel.
 #[tokio::test]
 async fn nobody_has_a_nick_that_looks_like_the_programs() {
     let room = Room::configured(guests(Guests::Talk), Origin::Own, |_| {}).await;
