@@ -8,10 +8,7 @@ use gangline_core::{
     name::{ChannelName, Target},
     question::OnTimeout,
 };
-use serde::{
-    Serialize,
-    ser::{SerializeMap, Serializer},
-};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
@@ -22,8 +19,9 @@ use super::{
 };
 
 mod parts;
+mod write;
 
-use self::parts::{action, choice, ends, lines, on_timeout, pause, tool, wake};
+use self::parts::{choice, ends, lines, on_timeout, wake};
 
 const TOKEN: &str = "a string of at most 512 bytes";
 
@@ -341,89 +339,6 @@ impl Command {
             unknown => return Err(RequestError::UnknownType(shown(unknown))),
         })
     }
-
-    /// Writes the fields, in the order of the documentation.
-    fn fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Hello { version, client } => {
-                map.serialize_entry("version", version)?;
-                map.serialize_entry("client", client)
-            }
-            Self::Send { channel, message, absent, in_reply_to } => {
-                map.serialize_entry("channel", channel)?;
-                map.serialize_entry("message", message)?;
-                absent.field(map)?;
-                in_reply_to.map_or(Ok(()), |id| map.serialize_entry("in_reply_to", &id))
-            }
-            Self::Read { channel, limit, lines, own } => {
-                map.serialize_entry("channel", channel)?;
-                map.serialize_entry("limit", limit)?;
-                lines.field(map)?;
-                if *own { map.serialize_entry("own", own) } else { Ok(()) }
-            }
-            Self::Ask { channel, message, timeout, on_timeout } => {
-                map.serialize_entry("channel", channel)?;
-                map.serialize_entry("message", message)?;
-                map.serialize_entry("timeout", timeout)?;
-                action(map, *on_timeout)
-            }
-            Self::Join { channel } | Self::Part { channel } => {
-                map.serialize_entry("channel", channel)
-            }
-            Self::Who { target } => map.serialize_entry("target", target),
-            Self::Topic { channel, topic } => {
-                map.serialize_entry("channel", channel)?;
-                topic.as_ref().map_or(Ok(()), |topic| map.serialize_entry("topic", topic))
-            }
-            Self::Status { query: true } => map.serialize_entry("query", &true),
-            Self::Pause { ends: Some(ends) } => pause(map, ends),
-            Self::SetDirectory { path } => map.serialize_entry("path", path),
-            Self::Wake { from, body, key } => {
-                map.serialize_entry("from", from)?;
-                map.serialize_entry("body", body)?;
-                key.as_ref().map_or(Ok(()), |key| map.serialize_entry("key", key))
-            }
-            Self::Tool { name, input, call } => tool(map, name, input, call),
-            Self::Model { choice: Some(ModelChoice::To(model)) } => {
-                map.serialize_entry("model", model.as_str())
-            }
-            Self::Model { choice: Some(ModelChoice::Configured) } => {
-                map.serialize_entry("default", &true)
-            }
-            Self::Subscribe { cursor } => {
-                cursor.as_ref().map_or(Ok(()), |cursor| map.serialize_entry("cursor", cursor))
-            }
-            Self::Channels
-            | Self::Compact
-            | Self::Clear
-            | Self::Status { query: false }
-            | Self::Model { choice: None }
-            | Self::Pause { ends: None }
-            | Self::Resume
-            | Self::Interrupt
-            | Self::Shutdown => Ok(()),
-        }
-    }
-}
-
-impl IfAbsent {
-    fn field<M: SerializeMap>(self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Send => Ok(()),
-            Self::Refuse => map.serialize_entry("create", &false),
-            Self::Create => map.serialize_entry("create", &true),
-        }
-    }
-}
-
-impl Lines {
-    fn field<M: SerializeMap>(self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Unread => Ok(()),
-            Self::Latest => map.serialize_entry("latest", &true),
-            Self::Peek => map.serialize_entry("peek", &true),
-        }
-    }
 }
 
 impl Request {
@@ -477,25 +392,6 @@ impl Request {
         }
         line.push(b'\n');
         Ok(line)
-    }
-}
-
-impl Serialize for Request {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let name = match self.form {
-            Form::Typed => "type",
-            Form::Cmd => "cmd",
-        };
-        map.serialize_entry(name, self.command.name())?;
-        if let Some(id) = &self.id {
-            map.serialize_entry("id", id)?;
-        }
-        self.command.fields(&mut map)?;
-        if let Some(token) = &self.token {
-            map.serialize_entry("token", token)?;
-        }
-        map.end()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The state machine told as stories: turns here, deaths and what comes in mid-turn beside it; what
-//! holds for every story is in `properties`.
+//! The state machine told as stories: turns here; deaths, approvals, pauses and what comes in mid-turn
+//! beside it; what holds for every story is in `properties`.
 
 use std::time::Duration;
 
@@ -14,10 +14,12 @@ use crate::{
     time::WallMicros,
 };
 
+mod approvals;
 mod attached;
 mod busy;
 mod deaths;
 mod login;
+mod pauses;
 mod properties;
 mod world;
 
@@ -178,9 +180,7 @@ impl Story {
     }
 }
 
-/// R0-14, R1-28, C4: a message wakes the idle agent, the next one follows in order, and the backend
-/// is not started again.
-/// A row that is handed over at its commit may come before an older one that a look finds.
+/// R0-14: a row that is handed over at its commit may come before an older one that a look finds.
 #[test]
 fn messages_that_wait_are_taken_in_the_order_of_their_ids() {
     let mut story = Story::working();
@@ -190,6 +190,8 @@ fn messages_that_wait_are_taken_in_the_order_of_their_ids() {
     assert_eq!(story.agent.queue.iter().map(|it| it.id.0).collect::<Vec<_>>(), [2, 3, 4]);
 }
 
+/// R0-14, R1-28, C4: a message wakes the idle agent, the next one follows in order, and the backend
+/// is not started again.
 #[test]
 fn a_message_is_taken_prompted_and_answered_and_the_next_one_follows() {
     let mut story = Story::working();
@@ -217,31 +219,6 @@ fn a_cancelled_message_is_not_taken() {
     story.is(Input::Cancelled { message: MessageId(2) }, "");
     story.text("done");
     story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
-}
-
-#[test]
-fn a_second_approval_in_one_turn_is_asked_too() {
-    let mut story = Story::working();
-    story.asks("a");
-    story.asks("b");
-    let decided =
-        |name: &str, decision| Input::Decision { turn: turn(1), request: request(name), decision };
-    story.is(decided("b", Decision::Allow), "decide b Allow");
-    story.is(decided("a", Decision::Deny), "decide a Deny");
-    let late = format!("({:?})", Notice::Late { turn: turn(1) });
-    story.is(decided("a", Decision::Allow), &late);
-}
-
-#[test]
-fn the_watchdog_stands_still_while_an_approval_is_open() {
-    let mut story = Story::working();
-    assert_eq!(story.deadline(), Some(600));
-    story.asks("a");
-    assert_eq!(story.deadline(), None);
-    story.after(100_000).is(Input::Tick, "");
-    let decision = Decision::Allow;
-    story.is(Input::Decision { turn: turn(1), request: request("a"), decision }, "decide a Allow");
-    assert_eq!(story.deadline(), Some(100_600));
 }
 
 #[test]
@@ -289,18 +266,6 @@ fn a_turn_that_is_quicker_than_its_interrupt_counts_as_completed() {
     story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
 }
 
-#[test]
-fn an_interrupt_withdraws_approvals_and_fails_the_message() {
-    let mut story = Story::working();
-    story.asks("a");
-    let word = Input::Operator(Operator::Interrupt(By::Operator));
-    story.is(word.clone(), "withdraw a; interrupt t1.1");
-    story.is(word, "");
-    let asked = RuntimeInput::ApprovalAsked { turn: turn(1), request: request("b") };
-    story.runtime(asked, "decide b Deny");
-    story.finish(1, Finish::Interrupted, "end t1.1 interrupted:operator m1=failed");
-}
-
 /// Before its prompt was given, too.
 #[test]
 fn the_first_reason_to_end_a_turn_stays() {
@@ -311,48 +276,6 @@ fn the_first_reason_to_end_a_turn_stays() {
     story.is(Input::Drain(Drain::Now), "");
     let expect = "end t1.1 interrupted:operator m1=failed; kill 1; drained";
     story.is(Input::Taken { turn: turn(1) }, expect);
-}
-
-/// A question that the program takes back is none any more; the time of the turn, which stood still
-/// for it, runs again.
-#[test]
-fn an_approval_that_is_taken_back_waits_for_nobody() {
-    let mut story = Story::working();
-    story.asks("a");
-    story.after(900).is(Input::Tick, "");
-    let back = |name| RuntimeInput::ApprovalWithdrawn { turn: turn(1), request: request(name) };
-    story.runtime(back("b"), "");
-    story.runtime(back("a"), "taken back a");
-    story.runtime(back("a"), "");
-    let decided =
-        Input::Decision { turn: turn(1), request: request("a"), decision: Decision::Allow };
-    story.is(decided, &format!("({:?})", Notice::Late { turn: turn(1) }));
-    story.after(599).is(Input::Tick, "");
-    story.after(1).is(Input::Tick, "missed TurnOutput; interrupt t1.1");
-    let late = RuntimeInput::ApprovalWithdrawn { turn: turn(9), request: request("a") };
-    story.runtime(late, &format!("({:?})", Notice::Late { turn: turn(9) }));
-}
-
-#[test]
-fn an_approval_of_another_turn_is_denied() {
-    let mut story = Story::working();
-    let asked = RuntimeInput::ApprovalAsked { turn: turn(9), request: request("a") };
-    story.runtime(asked, "decide a Deny");
-}
-
-/// C3: pause keeps what waits and feeds nothing.
-#[test]
-fn a_pause_keeps_messages_and_the_open_turn() {
-    let mut story = Story::working();
-    let paused = format!("({:?})", Notice::Paused(PauseReason::Operator));
-    story.is(pause(), &paused);
-    story.is(pause(), "");
-    story.is(Input::Message(queued(2)), "");
-    story.text("done");
-    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
-    assert_eq!(story.agent.view().waiting, 1);
-    let resumed = format!("({:?}); take t1.2 m2", Notice::Resumed);
-    story.is(Input::Operator(Operator::Resume), &resumed);
 }
 
 #[test]
@@ -369,83 +292,6 @@ fn a_store_that_cannot_write_gets_no_new_turns() {
     story.is(Input::TakeFailed { turn: turn(3), gone: vec![MessageId(2)] }, "");
     assert!(!story.agent.view().degraded);
     assert_eq!(story.agent.view().waiting, 0);
-}
-
-#[test]
-fn a_rate_limit_gives_the_message_back_for_later() {
-    let mut story = Story::working();
-    story.is(Input::Message(queued(2)), "");
-    let how = Finish::RateLimited {
-        until: WallMicros(7),
-        wait: Duration::from_secs(12),
-        limit: Limit::Throttle,
-    };
-    story.finish(1, how, "end t1.1 rate_limited m1=accepted");
-    assert_eq!(story.deadline(), Some(12));
-    assert!(story.agent.view().rate_limited);
-    story.after(12).is(Input::Tick, "take t1.2 m2");
-    assert!(!story.agent.view().rate_limited);
-}
-
-/// A spent quota pauses the agent until the named time; what passes at once is waited for only.
-#[test]
-fn a_spent_quota_pauses_until_its_time() {
-    let mut story = Story::working();
-    story.is(Input::Message(queued(2)), "");
-    let (until, wait) = (WallMicros(7), Duration::from_secs(3600));
-    let how = Finish::RateLimited { until, wait, limit: Limit::Quota };
-    let held = Held { reason: PauseReason::RateLimit, until: Some(until) };
-    let told = format!("end t1.1 rate_limited m1=accepted; (Paused(RateLimit)); paused {held:?}");
-    story.finish(1, how, &told);
-    assert_eq!(story.agent.view().pauses, [held]);
-    assert_eq!(story.deadline(), Some(3600));
-    story.after(3599).is(Input::Tick, "");
-    story.after(1).is(Input::Tick, &format!("over {held:?}; (Resumed); take t1.2 m2"));
-    assert!(story.agent.view().pauses.is_empty());
-}
-
-/// A person who says `resume` has it tried at once.
-#[test]
-fn resume_tries_a_spent_quota_again() {
-    let mut story = Story::working();
-    story.is(Input::Message(queued(2)), "");
-    let (until, wait) = (WallMicros(7), Duration::from_secs(3600));
-    let how = Finish::RateLimited { until, wait, limit: Limit::Quota };
-    let told = "end t1.1 rate_limited m1=accepted; (Paused(RateLimit)); paused Held { reason: \
-                RateLimit, until: Some(WallMicros(7)) }";
-    story.finish(1, how, told);
-    story.is(Input::Operator(Operator::Resume), "(Resumed); take t1.2 m2");
-}
-
-/// R0-52, C1: the agent goes on when no reason holds; an operator's `resume` ends those that are a
-/// person's to end.
-#[test]
-fn an_agent_goes_on_when_no_reason_holds() {
-    let mut story = Story::working();
-    story.is(Input::Message(queued(2)), "");
-    let begin = |reason, until| Input::Pause { reason, until };
-    let hour = Until { at: WallMicros(9), wait: Duration::from_secs(3600) };
-    story.is(begin(PauseReason::Escalation, None), "(Paused(Escalation))");
-    story.is(begin(PauseReason::Schedule, Some(hour)), "(Paused(Schedule))");
-    story.is(begin(PauseReason::Budget, None), "(Paused(Budget))");
-    story.text("done");
-    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
-    story.is(Input::Operator(Operator::Resume), "");
-    let held = Held { reason: PauseReason::Budget, until: None };
-    assert_eq!(story.agent.view().pauses, [held]);
-    story.is(Input::Unpause { reason: PauseReason::Escalation }, "");
-    story.is(Input::Unpause { reason: PauseReason::Budget }, "(Resumed); take t1.2 m2");
-}
-
-#[test]
-fn a_rate_limit_that_is_over_at_once_pauses_all_the_same() {
-    let mut story = Story::working();
-    story.is(Input::Message(queued(2)), "");
-    let how =
-        Finish::RateLimited { until: WallMicros(7), wait: Duration::ZERO, limit: Limit::Throttle };
-    story.finish(1, how, "end t1.1 rate_limited m1=accepted");
-    assert_eq!(story.deadline(), Some(1));
-    story.after(1).is(Input::Tick, "take t1.2 m2");
 }
 
 #[test]

@@ -1,197 +1,20 @@
 //! The daemon's tools over MCP: the official client over both ways, and what may not come in.
 
-use std::{collections::HashMap, os::unix::fs::PermissionsExt, sync::Arc, time::Duration};
+use std::{os::unix::fs::PermissionsExt, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-use gangline_core::{Epoch, TurnId, whisper::WhisperRoad};
-use gangline_os::CancellationToken;
-use gangline_runtime::{Aside, McpPlace, ToolCall, ToolHost, ToolServer, ToolSpec, toolserver};
-use rmcp::{
-    ServiceExt,
-    model::{CallToolRequestParams, CallToolResult},
-    service::{RoleClient, RunningService},
-    transport::{
-        StreamableHttpClientTransport, async_rw::AsyncRwTransport,
-        streamable_http_client::StreamableHttpClientTransportConfig,
-    },
-};
+use gangline_runtime::{Aside, ToolServer, toolserver};
+use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpStream, UnixStream},
-    sync::{Mutex, mpsc, oneshot, watch},
+    sync::{mpsc, oneshot, watch},
     time::timeout,
 };
 
-const PATIENCE: Duration = Duration::from_secs(60);
+use self::rig::{GOOD, PATIENCE, Posts, call, rig, status, text, turn};
 
-/// A daemon with `send`, which keeps what it was given; `hold`, which waits for its release or for
-/// being taken back; and `panic`.
-struct Posts {
-    calls: mpsc::Sender<ToolCall>,
-    release: watch::Receiver<bool>,
-    /// What the model is told beside results.
-    asides: Mutex<mpsc::Receiver<Aside>>,
-}
-
-impl Posts {
-    /// One that has nothing to tell.
-    fn quiet(calls: mpsc::Sender<ToolCall>) -> Self {
-        let (release, asides) = (watch::channel(false).1, Mutex::new(mpsc::channel(1).1));
-        Self { calls, release, asides }
-    }
-}
-
-#[async_trait]
-impl ToolHost for Posts {
-    fn tools(&self) -> Vec<ToolSpec> {
-        let tool = |name| ToolSpec {
-            name,
-            description: "a tool of the daemon",
-            input_schema: json!({"type": "object", "properties": {"text": {"type": "string"}}}),
-            output_schema: None,
-        };
-        ["send", "hold", "panic"].map(tool).into()
-    }
-
-    async fn aside(&self, of: TurnId, road: WhisperRoad) -> Option<Aside> {
-        assert!([turn(7), turn(8)].contains(&of), "{of:?} was open");
-        assert_eq!(road, WhisperRoad::Tool);
-        self.asides.lock().await.try_recv().ok()
-    }
-
-    async fn call(&self, call: ToolCall) -> Result<String, String> {
-        let name = call.name.clone();
-        let text = call.input["text"].as_str().unwrap_or_default().to_owned();
-        self.calls.send(call).await.unwrap();
-        match name.as_str() {
-            "hold" => drop(self.release.clone().wait_for(|free| *free).await),
-            "panic" => panic!("on purpose"),
-            _ => {}
-        }
-        if text == "refuse" {
-            Err("not in this room".to_owned())
-        } else {
-            Ok(format!("sent {text}"))
-        }
-    }
-
-    async fn call_unless(
-        &self,
-        call: ToolCall,
-        taken_back: CancellationToken,
-    ) -> Option<Result<String, String>> {
-        let holds = call.name == "hold";
-        tokio::select! {
-            outcome = self.call(call) => Some(outcome),
-            () = taken_back.cancelled(), if holds => None,
-        }
-    }
-}
-
-struct Rig {
-    server: ToolServer,
-    calls: mpsc::Receiver<ToolCall>,
-    turn: watch::Sender<Option<TurnId>>,
-    asides: mpsc::Sender<Aside>,
-    release: watch::Sender<bool>,
-    folder: tempfile::TempDir,
-}
-
-fn turn(number: i64) -> TurnId {
-    TurnId { epoch: Epoch(1), number }
-}
-
-fn rig() -> Rig {
-    let folder = tempfile::Builder::new().prefix("gl-").tempdir().unwrap();
-    let (sender, calls) = mpsc::channel(64);
-    let (turn, open) = watch::channel(Some(turn(7)));
-    let (release, held) = watch::channel(false);
-    let (asides, told) = mpsc::channel(8);
-    let host = Arc::new(Posts { calls: sender, release: held, asides: Mutex::new(told) });
-    let server = ToolServer::start(host, open, &folder.path().join("t")).unwrap();
-    Rig { server, calls, turn, asides, release, folder }
-}
-
-impl Rig {
-    fn address(&self) -> (String, String) {
-        match self.server.over_http().place {
-            McpPlace::Http { url, headers } => (url, headers["Authorization"].clone()),
-            McpPlace::Stdio { .. } => panic!("that is not HTTP"),
-        }
-    }
-
-    fn socket(&self) -> String {
-        match self.server.over_stdio(&["bridge".to_owned()]).unwrap().place {
-            McpPlace::Stdio { command, env } => {
-                assert_eq!((command[0].as_str(), env.len()), ("bridge", 0));
-                command[1].clone()
-            }
-            McpPlace::Http { .. } => panic!("that is not stdio"),
-        }
-    }
-
-    async fn by_http(&self) -> Client {
-        // A second installation of the provider is no fault.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let (url, bearer) = self.address();
-        let headers = HashMap::from([("authorization".parse().unwrap(), bearer.parse().unwrap())]);
-        let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
-        ().serve(StreamableHttpClientTransport::from_config(config)).await.unwrap()
-    }
-
-    async fn by_socket(&self) -> Client {
-        let (input, output) = UnixStream::connect(self.socket()).await.unwrap().into_split();
-        ().serve(AsyncRwTransport::new_client(input, output)).await.unwrap()
-    }
-
-    async fn next_call(&mut self) -> ToolCall {
-        timeout(PATIENCE, self.calls.recv()).await.unwrap().unwrap()
-    }
-
-    /// Sends a request by hand and returns the whole answer.
-    async fn raw(&self, request: &str) -> String {
-        let (url, bearer) = self.address();
-        let port = url.split([':', '/']).nth(4).unwrap().to_owned();
-        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).await.unwrap();
-        let request = request.replace("PORT", &port).replace("BEARER", &bearer);
-        // What is refused need not be read to its end.
-        let _ = stream.write_all(request.as_bytes()).await;
-        let mut answer = String::new();
-        timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
-        answer
-    }
-
-    /// Sends a message by hand, with these headers and no others.
-    async fn post(&self, headers: &str, message: &Value) -> String {
-        let body = message.to_string();
-        let length = body.len();
-        self.raw(&format!("POST /mcp HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}"))
-            .await
-    }
-}
-
-type Client = RunningService<RoleClient, ()>;
-
-/// The headers of a good request.
-const GOOD: &str =
-    "Host: 127.0.0.1:PORT\r\nAuthorization: BEARER\r\nContent-Type: application/json\r\n";
-
-async fn call(client: &Client, tool: &'static str, text: &str) -> CallToolResult {
-    let arguments = json!({"text": text}).as_object().cloned().unwrap();
-    let call = CallToolRequestParams::new(tool).with_arguments(arguments);
-    timeout(PATIENCE, client.call_tool(call)).await.unwrap().unwrap()
-}
-
-fn text(result: &CallToolResult) -> (String, bool) {
-    let value = serde_json::to_value(result).unwrap();
-    let text = value["content"][0]["text"].as_str().unwrap().to_owned();
-    (text, value["isError"].as_bool().unwrap_or_default())
-}
-
-fn status(answer: &str) -> &str {
-    answer.split(' ').nth(1).unwrap()
-}
+mod rig;
 
 /// R2-16: the official client lists and calls the daemon's tools over both ways; a refusal of the
 /// tool is told as one; each call has an id of its own and the open turn.

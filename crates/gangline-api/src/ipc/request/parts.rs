@@ -1,32 +1,10 @@
-//! Parts of requests that take more than a field.
+//! Reads those parts of requests that take more than a field.
 
 use gangline_core::question::OnTimeout;
-use serde::ser::SerializeMap;
-use serde_json::Value;
 
 use super::{Command, Fields, Lines, ModelChoice, RequestError};
 
 const MODEL: &str = "a model's name, one word, or absent with \"default\": true";
-
-pub(super) fn tool<M: SerializeMap>(
-    map: &mut M,
-    name: &str,
-    input: &Value,
-    call: &str,
-) -> Result<(), M::Error> {
-    map.serialize_entry("name", name)?;
-    map.serialize_entry("input", input)?;
-    map.serialize_entry("call", call)
-}
-
-pub(super) fn action<M: SerializeMap>(map: &mut M, on_timeout: OnTimeout) -> Result<(), M::Error> {
-    match on_timeout {
-        OnTimeout::None => Ok(()),
-        OnTimeout::Pause | OnTimeout::Deny | OnTimeout::Abort => {
-            map.serialize_entry("timeout_action", on_timeout.as_str())
-        }
-    }
-}
 
 pub(super) fn lines(fields: &mut Fields) -> Result<Lines, RequestError> {
     let latest = fields.flag("latest")?.unwrap_or_default();
@@ -55,14 +33,6 @@ pub(super) fn ends(fields: &mut Fields) -> Result<Option<String>, RequestError> 
         (Some(_), Some(_)) => {
             Err(RequestError::Field { field: "until", wanted: "left out beside `for`" })
         }
-    }
-}
-
-/// Writes when a pause ends.
-pub(super) fn pause<M: SerializeMap>(map: &mut M, ends: &str) -> Result<(), M::Error> {
-    match ends.strip_prefix("for ") {
-        Some(length) => map.serialize_entry("for", length),
-        None => map.serialize_entry("until", ends.strip_prefix("until ").unwrap_or(ends)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use gangline_api::ipc::{ASK_SECONDS_MAX, READ_LIMIT_MAX};
 use gangline_core::id::MessageId;
 use proptest::{collection, option, prelude::*, sample::select};
 
