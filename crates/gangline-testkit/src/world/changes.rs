@@ -1,5 +1,5 @@
 //! Waiting for what a command shows, without running it over and over: it is run again when a file
-//! of the state folder has changed. Start at [`World::eventually`].
+//! of the state folder has changed. Start at [`World::eventually_seeing`].
 
 use std::{
     fs,
@@ -10,15 +10,8 @@ use super::World;
 use crate::wait;
 
 impl World {
-    /// Waits for a fact that `look` finds by running a command.
-    ///
-    /// # Panics
-    /// When nothing was found in time; says what was waited for.
-    pub fn eventually<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-        self.eventually_seeing(what, || look().ok_or_else(String::new))
-    }
-
-    /// Like [`Self::eventually`], where `look` says what it sees instead of the fact.
+    /// Waits for what only a command shows, such as whether a daemon's process is there; `look` says
+    /// what it sees instead of the fact. What stands in the store is read there.
     ///
     /// # Panics
     /// When nothing was found in time; shows what was seen last.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangline_testkit::{HookReply, HookServer, Stage};
+use gangline_testkit::{HookReply, HookServer, Stage, eventually};
 
 const SOON: Duration = Duration::from_secs(30);
 const SCRIPT: &str = r##"
@@ -56,10 +56,9 @@ fn an_alert_reaches_channel_and_webhook_also_over_the_death_of_the_hub() {
         })
         .collect()
     };
-    stage.world.eventually("every delivery", || {
-        (text() == ["irc delivered", "url delivered", "irc delivered", "url delivered"])
-            .then_some(())
-    });
+    let delivered = "SELECT count(*) FROM alert_deliveries WHERE state = 'delivered'";
+    eventually("every delivery", || (stage.query(delivered) == ["4"]).then_some(()));
+    assert_eq!(text(), ["irc delivered", "url delivered", "irc delivered", "url delivered"]);
     let told: Vec<_> = ori.history("#alerts");
     for task in ["build it", "again"] {
         let part = format!("finished task \"{task}\"");

@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, process::Stdio};
 
-use gangline_testkit::{Stage, World};
+use gangline_testkit::{Stage, World, eventually};
 use serde_json::json;
 
 const SCRIPT: &str = r##"
@@ -86,13 +86,14 @@ fn a_person_reminds_an_agent_lists_and_deletes() {
         assert!(refused.stderr.contains(why), "{args:?}: {}", refused.stderr);
     }
     let _up = stage.up();
-    stage.world.eventually("the reminder", || {
-        let all = run(&["reminders", "--all", "--json"]).json();
-        (all[0]["state"] == "fired").then_some(())
+    eventually("the reminder", || {
+        (stage.query("SELECT state FROM reminders WHERE id = 1") == ["fired"]).then_some(())
     });
+    let all = run(&["reminders", "--all", "--json"]).json();
+    assert_eq!(all[0]["state"], "fired");
     let answer = "SELECT sender || ': ' || coalesce(answer, '') FROM messages \
                   WHERE origin = 'reminder'";
-    stage.world.eventually("its answer", || {
+    eventually("its answer", || {
         (stage.query(answer) == ["reminder: the build is green"]).then_some(())
     });
     let deleted = run(&["reminders", "cancel", "2"]).ok();

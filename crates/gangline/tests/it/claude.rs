@@ -103,10 +103,8 @@ impl Rig {
     pub(crate) fn at_work(&self, peer: &mut IrcPeer, text: &str) {
         self.standin.hold();
         peer.say("#general", text);
-        self.world.eventually("a turn", || {
-            let status = self.world.run(&["status", "lab-ada", "--json"]).json();
-            (status["phase"] == "working").then_some(())
-        });
+        let phase = "SELECT phase FROM agents WHERE agent = 'lab-ada'";
+        eventually("a turn", || (self.query(phase) == ["working"]).then_some(()));
     }
 
     pub(crate) fn model_goes_on(&self) {
@@ -349,10 +347,10 @@ rules:
     let told = ori.hears("lab-ada", "#general", "not yet: ");
     assert!(told.contains("your message is stored"), "{told}");
     ori.say("#general", "@lab-ada and you");
-    rig.world.eventually("the status to say so", || {
-        let status = rig.world.run(&["status", "lab-ada", "--json"]).json().to_string();
-        (status.contains("waits for a login") && status.contains("\"pending\":2")).then_some(())
-    });
+    let waits = "SELECT count(*) FROM messages WHERE state = 'accepted'";
+    eventually("both messages to wait", || (rig.query(waits) == ["2"]).then_some(()));
+    let status = rig.world.run(&["status", "lab-ada", "--json"]).json().to_string();
+    assert!(status.contains("waits for a login") && status.contains("\"pending\":2"), "{status}");
     // The provider's four refusals are over after two tries of two requests.
     owner.say("#general", "@lab-ada resume");
     ori.hears("lab-ada", "#general", "not yet: ");
@@ -381,10 +379,15 @@ fn a_missing_or_old_program_is_named_with_what_to_do() {
         let real = programs::claude().display().to_string();
         fs::write(&rig.config, yaml.replace(&real, &program)).unwrap();
         let hub = rig.world.start(&rig.up_args());
-        rig.world.eventually("the notice", || {
-            let out = rig.world.run(&["logs", "lab-ada"]).stdout;
-            (out.contains(expect) && out.contains(&program)).then_some(())
+        let told = |text: &str| text.contains(expect) && text.contains(&program);
+        eventually("the event", || {
+            // A daemon that runs has found the store's tables.
+            let log = rig.world.state().join("agents/lab-ada/daemon.log");
+            let events = log.exists().then(|| rig.query("SELECT payload FROM events"))?;
+            events.iter().any(|event| told(event)).then_some(())
         });
+        let logs = rig.world.run(&["logs", "lab-ada"]).ok();
+        assert!(told(&logs), "{logs}");
         rig.standin.kill();
         drop(hub);
     }
@@ -448,7 +451,7 @@ fn a_whisper_reaches_the_running_turn_by_a_hook() {
     let gate = rig.work("lab-ada", "gate");
     nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
     ori.say("#general", "@lab-ada run cat gate; echo waited");
-    rig.world.eventually("the command to run", || {
+    eventually("the command to run", || {
         let running = "SELECT count(*) FROM events WHERE kind = 'assistant' AND payload LIKE \
                        '%cat gate%'";
         (rig.query(running) == ["1"]).then_some(())
@@ -460,7 +463,7 @@ fn a_whisper_reaches_the_running_turn_by_a_hook() {
     let told = "[SUPERVISOR/CORRECTION] ask #help";
     assert_eq!(rig.request_with("waited").matches(told).count(), 1);
     let roads = "SELECT road FROM whispers";
-    rig.world.eventually("the delivery", || (rig.query(roads) == ["hook"]).then_some(()));
+    eventually("the delivery", || (rig.query(roads) == ["hook"]).then_some(()));
     assert!(!ori.history("#general").iter().any(|line| line.contains("#help")));
     rig.put_away(hub);
 }

@@ -241,7 +241,7 @@ fn a_whisper_reaches_the_running_turn_behind_a_commands_output() {
     let gate = rig.work("gate");
     nix::unistd::mkfifo(&gate, nix::sys::stat::Mode::S_IRWXU).unwrap();
     ori.say("#general", "@lab-ada run cat gate; echo waited");
-    rig.world.eventually("the command to run", || {
+    eventually("the command to run", || {
         let running = "SELECT count(*) FROM events WHERE kind = 'assistant' AND payload LIKE \
                        '%cat gate%'";
         (rig.query(running) == ["1"]).then_some(())
@@ -249,11 +249,11 @@ fn a_whisper_reaches_the_running_turn_behind_a_commands_output() {
     let said = rig.world.run(&["--config", &rig.config, "whisper", "ada", "ask", "#help"]).ok();
     assert_eq!(said.trim(), "whisper 1 for lab-ada is stored");
     let noted = "SELECT count(*) FROM events WHERE kind = 'whisper'";
-    rig.world.eventually("the whisper", || (rig.query(noted) == ["1"]).then_some(()));
+    eventually("the whisper", || (rig.query(noted) == ["1"]).then_some(()));
     fs::write(&gate, "\n").unwrap();
     ori.hears("lab-ada", "#general", "waited");
     let roads = "SELECT road FROM whispers";
-    rig.world.eventually("the delivery", || (rig.query(roads) == ["steer"]).then_some(()));
+    eventually("the delivery", || (rig.query(roads) == ["steer"]).then_some(()));
     let asked: Vec<String> = fs::read_dir(rig.world.path("requests"))
         .unwrap()
         .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())

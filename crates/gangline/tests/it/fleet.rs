@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use gangline_testkit::{
-    IrcPeer, Ran, Running, Stage, World, eventually_seeing, irc, world::thread_states,
+    IrcPeer, Ran, Running, Stage, World, eventually, eventually_seeing, irc, world::thread_states,
 };
 use nix::{
     sys::signal::{Signal, kill},
@@ -83,6 +83,15 @@ impl Fleet {
 
     fn epoch(&self, nick: &str) -> i64 {
         self.ps()[nick]["epoch"].as_i64().unwrap_or(0)
+    }
+
+    /// Waits until a daemon of this epoch or a later one has begun.
+    fn begins(&self, nick: &str, epoch: i64) {
+        eventually(&format!("epoch {epoch} of {nick}"), || {
+            let rows = self.stage.query("SELECT agent || ' ' || epoch FROM agents");
+            let now = rows.iter().find_map(|row| row.strip_prefix(nick)?.trim().parse().ok());
+            now.is_some_and(|now: i64| now >= epoch).then_some(())
+        });
     }
 
     /// What the hub says of itself.

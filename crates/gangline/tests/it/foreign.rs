@@ -108,13 +108,21 @@ fn said_by(peer: &IrcPeer, from: &str, target: &str) -> Vec<String> {
     peer.lines().iter().filter_map(said).collect()
 }
 
+/// What the status says of the agent's trouble with IRC; empty without one.
+fn trouble(stage: &Stage) -> String {
+    let trouble = "SELECT coalesce(json_extract(status_json, '$.irc'), '') FROM agents";
+    stage.query(trouble).concat()
+}
+
 /// Until the agent has told its operator so: in the log, as an event, and in its status, where it
 /// stands for as long as it is so. Returns the log.
 fn tells_its_operator(stage: &Stage, part: &str) -> String {
     let log = told_its_operator(stage, part);
-    stage.world.eventually(&format!("`{part}` in `gangline status`"), || {
-        stage.world.run(&["status"]).stdout.contains(part).then_some(())
+    eventually(&format!("`{part}` in the agent's status"), || {
+        trouble(stage).contains(part).then_some(())
     });
+    let status = stage.world.run(&["status"]).ok();
+    assert!(status.contains(part), "no `{part}` in {status}");
     log
 }
 
@@ -126,18 +134,20 @@ fn told_its_operator(stage: &Stage, part: &str) -> String {
         let text = std::fs::read_to_string(agent.path().join("daemon.log")).ok()?;
         text.contains(part).then_some(text)
     });
-    stage.world.eventually(&format!("`{part}` in `gangline logs`"), || {
-        stage.world.run(&["logs"]).stdout.contains(part).then_some(())
+    eventually(&format!("`{part}` as an event"), || {
+        let notices = stage.query("SELECT payload FROM events WHERE kind = 'notice'");
+        notices.iter().any(|notice| notice.contains(part)).then_some(())
     });
+    let logs = stage.world.run(&["logs"]).ok();
+    assert!(logs.contains(part), "no `{part}` in {logs}");
     log
 }
 
 /// Until the status speaks of no trouble with IRC.
 fn tells_of_no_trouble(stage: &Stage) {
-    stage.world.eventually("a status without a trouble", || {
-        let status = stage.world.run(&["status"]).ok();
-        (!status.contains("IRC:")).then_some(())
-    });
+    eventually("a status without a trouble", || trouble(stage).is_empty().then_some(()));
+    let status = stage.world.run(&["status"]).ok();
+    assert!(!status.contains("IRC:"), "{status}");
 }
 
 /// Asks for something, and waits until the agent is at it. It is until the model goes on.

@@ -17,9 +17,7 @@ pub(crate) const HTTP: &str = "http: {enabled: true, port: 0}";
 
 /// Returns where the hub's interface listens.
 pub(crate) fn address(stage: &Stage) -> String {
-    stage
-        .world
-        .eventually("the HTTP interface", || about(stage)["http"].as_str().map(str::to_owned))
+    eventually("the HTTP interface", || about(stage)["http"].as_str().map(str::to_owned))
 }
 
 fn about(stage: &Stage) -> Value {
@@ -201,7 +199,7 @@ fn a_program_wakes_an_agent_over_http() {
     let rows =
         "SELECT principal || ' ' || origin || ' ' || body FROM messages WHERE origin = 'wake'";
     assert_eq!(scene.stage.query(rows), ["wake:matrix wake new dm from @alice"]);
-    scene.stage.world.eventually("the turn that it starts", || {
+    eventually("the turn that it starts", || {
         let state = scene.stage.query("SELECT state FROM messages WHERE origin = 'wake'");
         (state == ["answered"] || state == ["no_reply"]).then_some(())
     });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gangline_testkit::Stage;
+use gangline_testkit::{Stage, eventually};
 use serde_json::Value;
 
 const TABLE: &str = include_str!("../../../../docs/json.md");
@@ -47,8 +47,8 @@ fn what_is_printed_is_what_the_table_says() {
     };
     let asked = run(&["prompt", "ada", "run", "ls"]).ok();
     assert!(asked.contains("\"id\": \"m1\""), "{asked}");
-    stage.world.eventually("the approval", || {
-        (run(&["approvals"]).json().as_array()?.len() == 1).then_some(())
+    eventually("the approval", || {
+        (stage.query("SELECT count(*) FROM approvals WHERE state = 'open'") == ["1"]).then_some(())
     });
     crate::inbox::ask(&stage.world.state(), "oak-ada", &["merge?"], "the disk is full");
     let made = run(&["token", "add", "--scope", "mcp:ada", "--label", "an editor"]).json();

@@ -47,10 +47,13 @@ fn told(rig: &Rig, args: &[&str]) -> Value {
 }
 
 fn uses(rig: &Rig, model: &str) {
-    rig.world.eventually("the model to be used", || {
-        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-        (status["model"] == model).then_some(())
-    });
+    eventually("the model to be used", || (used(rig) == model).then_some(()));
+}
+
+/// The model that the status names.
+fn used(rig: &Rig) -> String {
+    let model = "SELECT coalesce(json_extract(status_json, '$.model'), '') FROM agents";
+    rig.query(model).concat()
 }
 
 fn daemon_dies(rig: &Rig) {
@@ -166,10 +169,7 @@ fn the_model_that_nobody_named_comes_back() {
         ask(&mut ori, "two");
         assert!(last_model(&rig).contains("haiku"));
         assert_eq!(told(&rig, &["--default"])["model"], Value::Null);
-        rig.world.eventually("the choice to be gone", || {
-            let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-            (status["model"] != "haiku").then_some(())
-        });
+        eventually("the choice to be gone", || (used(&rig) != "haiku").then_some(()));
         ask(&mut ori, "three");
         assert_eq!(last_model(&rig), own);
         rig.put_away(hub);
@@ -203,10 +203,9 @@ fn a_choice_waits_for_the_daemon() {
     assert!(gone.code != 0 && gone.stderr.contains("not running"), "{gone:?}");
     let _ = world.run(&["start", "lab-ada"]).ok();
     ask(&mut ori, "one");
-    world.eventually("the chosen model to be used", || {
-        let told = told();
-        (told["used"] == "sonnet" && told["from"] == "chosen").then_some(())
-    });
+    let used = "SELECT json_extract(status_json, '$.model') FROM agents";
+    eventually("the chosen model to be used", || (stage.query(used) == ["sonnet"]).then_some(()));
+    assert_eq!((&told()["used"], &told()["from"]), (&json!("sonnet"), &json!("chosen")));
     let told = world.run(&["compact", "lab-ada"]).ok();
     assert!(told.contains("shortens its context"), "{told}");
     let told = world.run(&["clear", "lab-ada"]).ok();

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use gangline_testkit::{IrcPeer, World, database, programs, stage};
+use gangline_testkit::{IrcPeer, World, database, eventually, programs, stage};
 
 const CAPS: &str = "message-tags server-time batch echo-message draft/chathistory";
 const KEY: &str = "sk-ant-standin-0123456789abcdef";
@@ -86,9 +86,7 @@ fn story(backend: &str, base: &str, program: &str) {
     }
     let rows = "SELECT DISTINCT source FROM usage WHERE input = 70 OR source <> 'relay'";
     let path = world.state().join("gangline.db");
-    world.eventually("the relay's count", || {
-        (database::query(&path, rows) == ["relay"]).then_some(())
-    });
+    eventually("the relay's count", || (database::query(&path, rows) == ["relay"]).then_some(()));
     let shown = world.run(&["--config", &config, "budget", "--json"]).json();
     assert_eq!(shown["spent"][0]["source"], "relay", "{shown}");
     assert_eq!(shown["relayed"][0]["outcome"], "answered", "{shown}");

@@ -5,7 +5,7 @@ mod fire;
 
 use std::{fs, path::Path};
 
-use gangline_testkit::{IrcPeer, Running, World, database, stage::free_port};
+use gangline_testkit::{IrcPeer, Running, World, database, eventually, stage::free_port};
 
 use crate::claude::kill_hard;
 
@@ -63,9 +63,7 @@ impl Scene {
             one.kill();
         }
         self.world.processes().into_iter().for_each(|(pid, _)| kill_hard(pid));
-        gangline_testkit::eventually("the end of every process", || {
-            self.world.processes().is_empty().then_some(())
-        });
+        eventually("the end of every process", || self.world.processes().is_empty().then_some(()));
     }
 
     fn owner(&self, nick: &str) -> IrcPeer {
@@ -81,7 +79,7 @@ impl Scene {
     }
 
     fn sees(&self, sql: &'static str, expect: &[&str]) {
-        self.world.eventually(sql, || (self.query(sql) == expect).then_some(()));
+        eventually(sql, || (self.query(sql) == expect).then_some(()));
     }
 
     /// Ends everything in order: nothing is left, and the databases are sound.

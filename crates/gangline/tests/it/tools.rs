@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use gangline_testkit::{IrcPeer, Running, World, database, programs, stage};
+use gangline_testkit::{IrcPeer, Running, World, database, eventually, programs, stage};
 use serde_json::{Value, json};
 
 const CAPS: &str = "message-tags server-time batch echo-message draft/chathistory";
@@ -155,7 +155,7 @@ fn story(rig: Rig) {
     let rows = "SELECT origin || ' ' || state || ' ' || attempt FROM messages ORDER BY id";
     let settled = |origin: &str| format!("{origin} answered 1");
     let all = ["mention", "mention", "reminder", "answer"].map(settled);
-    rig.world.eventually("every message to be settled", || (rig.query(rows) == all).then_some(()));
+    eventually("every message to be settled", || (rig.query(rows) == all).then_some(()));
     assert_eq!(
         rig.query("SELECT id || ' ' || state || ' ' || fired FROM reminders"),
         ["2 fired 1"]

@@ -10,10 +10,14 @@ fn is_notice(line: &str, to: &str, part: &str) -> bool {
 
 /// Waits until the guide runs a command, and returns what it does by its status.
 fn runs(demo: &Demo) -> String {
-    demo.world.eventually("the tool to run", || {
+    demo.world.eventually_seeing("the tool to run", || {
         let status = demo.run(&["status", GUIDE, "--json"]).json();
-        (status["tool"]["what"].as_str()?.contains("sleep")).then_some(())?;
-        Some(status["description"].as_str()?.to_owned())
+        let what = status["tool"]["what"].as_str().unwrap_or_default();
+        if what.contains("sleep") {
+            Ok(status["description"].as_str().unwrap().to_owned())
+        } else {
+            Err(status.to_string())
+        }
     })
 }
 

@@ -58,9 +58,8 @@ fn orders_are_kept_when_no_hub_runs() {
     assert_eq!(start.code, 0, "{}", start.stderr);
     assert!(start.stderr.contains("no hub runs: starting one"), "{}", start.stderr);
     assert_eq!(fleet.standing("oak-bob"), "idle");
-    fleet
-        .world()
-        .eventually("the restart that was kept", || (fleet.epoch("oak-ada") == 2).then_some(()));
+    fleet.begins("oak-ada", 2);
+    assert_eq!(fleet.epoch("oak-ada"), 2, "the restart that was kept");
     gone(ada);
     let _ = fleet.run(&["down", "--hub-only"]).ok();
     let ran = fleet.run(&["stop", "--all", "--now"]);

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_testkit::{HookReply, HookServer};
+use gangline_testkit::{HookReply, HookServer, eventually};
 use serde_json::json;
 
 use super::Fleet;
@@ -128,14 +128,13 @@ fn a_program_that_ends_by_itself_after_its_work_is_started_again() {
         let told = fleet.run(&["prompt", "oak-lee", &text, "--wait"]).ok();
         assert!(told.contains("you said") && told.contains(&text), "{told}");
         file("end");
-        let ended = "ended: the backend exited with code 0; it is restarted";
-        fleet.world().eventually("its end", || {
-            let logs = fleet.run(&["logs", "oak-lee"]).ok();
-            (logs.matches(ended).count() == number).then_some(())
-        });
+        let ends = "SELECT count(*) FROM events WHERE agent = 'oak-lee' AND kind = 'notice' \
+                    AND payload LIKE '%the backend exited with code 0; it is restarted%'";
+        eventually("its end", || (fleet.stage.query(ends) == [number.to_string()]).then_some(()));
     }
     let logs = fleet.run(&["logs", "oak-lee"]).ok();
-    assert!(!logs.contains("crashed"), "{logs}");
+    let ended = "ended: the backend exited with code 0; it is restarted";
+    assert_eq!((logs.matches(ended).count(), logs.contains("crashed")), (3, false), "{logs}");
     fleet.becomes("oak-lee", "idle");
 }
 

@@ -72,9 +72,7 @@ fn a_fleet_of_eight_loses_nothing_on_a_bad_day() {
         let (pid, epoch) = (fleet.pid(nick), fleet.epoch(nick));
         send(pid, Signal::SIGKILL);
         tell(&mut alice, (&[nick], "while-dead"), &mut told);
-        fleet
-            .world()
-            .eventually(&format!("another {nick}"), || (fleet.epoch(nick) > epoch).then_some(()));
+        fleet.begins(nick, epoch + 1);
     }
 
     // Stopped and paused ones miss nothing.

@@ -20,9 +20,9 @@ fn a_running_daemon_is_paused_and_goes_on() {
     fleet.becomes("oak-ada", "paused");
     let mut alice = fleet.person("alice");
     alice.say("#general", "@oak-ada say exactly kept");
-    fleet.world().eventually("the message to wait", || {
-        (fleet.ps()["oak-ada"]["pending"] == 1).then_some(())
-    });
+    let waits = "SELECT count(*) FROM messages WHERE agent = 'oak-ada' AND state = 'accepted'";
+    eventually("the message to wait", || (fleet.stage.query(waits) == ["1"]).then_some(()));
+    assert_eq!(fleet.ps()["oak-ada"]["pending"], 1);
     // The pause outlives the daemon, and a paused one is ready as it is.
     let ran = fleet.run(&["restart", "oak-ada"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
