@@ -1,6 +1,6 @@
 //! A chat task with a real store, and the other ends of its queues, for the tests of its parts.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, fs, sync::Arc, time::Duration};
 
 use gangline_core::{
     AgentName, Epoch, Principal, Tier,
@@ -12,7 +12,7 @@ use gangline_irc::{
     client::{Line, LineKind, LinkCommand, LinkEvent, TypingState},
     wire::Message,
 };
-use gangline_os::{CancellationToken, paths::Paths};
+use gangline_os::{CancellationToken, clock, paths::Paths};
 use gangline_runtime::Capabilities;
 use gangline_store::{OpenOptions, Store, Tuning, Whose};
 use tempfile::TempDir;
@@ -43,6 +43,28 @@ pub(super) fn ada() -> AgentName {
     "oak-ada".parse().unwrap()
 }
 
+/// A store without a row. A test of many rooms copies it: to make the tables takes longer than what
+/// is said in most of them.
+pub(super) struct EmptyStore(TempDir);
+
+impl EmptyStore {
+    pub(super) async fn make() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gangline.db");
+        let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        store.close().await.unwrap();
+        Self(folder)
+    }
+
+    fn copy(&self) -> TempDir {
+        let copy = tempfile::tempdir().unwrap();
+        for file in fs::read_dir(self.0.path()).unwrap().map(Result::unwrap) {
+            fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+        }
+        copy
+    }
+}
+
 impl Rig {
     /// `own` says whether the server is that of the hub.
     pub(super) async fn open(own: bool) -> Self {
@@ -51,7 +73,10 @@ impl Rig {
 
     /// The same with another patience of the store.
     pub(super) async fn tuned(own: bool, tuning: Tuning) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::at(tempfile::tempdir().unwrap(), own, tuning).await
+    }
+
+    async fn at(folder: TempDir, own: bool, tuning: Tuning) -> Self {
         let path = folder.path().join("gangline.db");
         let manual = Arc::new(HandClock::default());
         // One clock for both: what was stored a while ago is a while ago.
@@ -117,7 +142,15 @@ pub(super) struct Room {
 
 impl Room {
     pub(super) async fn open() -> Self {
-        let mut rig = Rig::open(true).await;
+        Self::of(Rig::open(true).await)
+    }
+
+    /// One of many in a test.
+    pub(super) async fn with(empty: &EmptyStore) -> Self {
+        Self::of(Rig::at(empty.copy(), true, Tuning::default()).await)
+    }
+
+    fn of(mut rig: Rig) -> Self {
         let room = || std::iter::once("#lab".parse().unwrap()).collect::<HashSet<_>>();
         rig.chat.deps.joined.send_replace(room());
         rig.chat.deps.wanted.send_replace(room());

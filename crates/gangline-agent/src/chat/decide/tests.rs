@@ -16,7 +16,7 @@ use gangline_store::{Announce, How, LineKind, OpenApproval as Asks, Send, Take, 
 use super::*;
 use crate::{
     bus::Incoming,
-    chat::tests::{Room, ada},
+    chat::tests::{EmptyStore, Room, ada},
     rules,
 };
 

@@ -53,11 +53,12 @@ const WORDS: [(&str, Option<ChangeState>); 8] = [
 /// an agent's least of all.
 #[tokio::test]
 async fn only_an_owner_decides_a_change_and_only_by_its_number() {
+    let empty = EmptyStore::make().await;
     for who in ACTORS {
         for place in ["#lab", "oak-ada"] {
             for (words, decides) in WORDS {
                 let case = format!("{who:?} {place} {words}");
-                let mut room = Room::open().await;
+                let mut room = Room::with(&empty).await;
                 asks(&mut room).await;
                 room.rig.clock.forward(Duration::from_secs(2));
                 let before = room.prompts().await;

@@ -49,11 +49,12 @@ enum When {
 async fn every_actor_place_wording_and_number_of_open_approvals() {
     let words =
         ["yes", "no", "yes 1", "yes 9", "yes 1 always", "no 1 use the trash", "no 9 use the trash"];
+    let empty = EmptyStore::make().await;
     for who in ACTORS {
         for place in PLACES {
             for words in words {
                 for open in 0..=2 {
-                    Case { who, place, words, open, when: When::Now }.check().await;
+                    Case { who, place, words, open, when: When::Now }.check(&empty).await;
                 }
             }
         }
@@ -62,11 +63,12 @@ async fn every_actor_place_wording_and_number_of_open_approvals() {
 
 #[tokio::test]
 async fn late_and_repeated_words_change_nothing_more() {
+    let empty = EmptyStore::make().await;
     for who in ACTORS {
         for place in PLACES {
             for words in ["yes", "no", "yes 1", "yes 1 always", "no 1 use the trash"] {
                 for when in [When::Late, When::Twice] {
-                    Case { who, place, words, open: 1, when }.check().await;
+                    Case { who, place, words, open: 1, when }.check(&empty).await;
                 }
             }
         }
@@ -103,11 +105,11 @@ impl Case {
         self.when != When::Late && self.who.tier == Tier::Owner && (named || shown)
     }
 
-    async fn check(self) {
+    async fn check(self, empty: &EmptyStore) {
         if !self.exists() {
             return;
         }
-        let mut room = Room::open().await;
+        let mut room = Room::with(empty).await;
         let message = asked_in(&mut room, "#lab").await;
         for command in ["ls", "rm x"].iter().take(self.open) {
             wants(&mut room, (message, command), ("#lab", "#lab")).await;

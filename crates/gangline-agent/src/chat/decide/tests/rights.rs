@@ -123,10 +123,11 @@ const VERBS: [Verb; 29] = [
 /// C16, R1-50, R2-25 … R2-28, R2-37, R2-39: actor × owner × verb. What is refused changes nothing.
 #[tokio::test]
 async fn every_verb_is_for_those_alone_who_may_use_it() {
+    let empty = EmptyStore::make().await;
     let mut wrong = Vec::new();
     for (at, who) in ACTORS.into_iter().enumerate() {
         // What is refused changes nothing, so the next one is refused at the same place.
-        let mut unchanged = stage().await;
+        let mut unchanged = stage(&empty).await;
         for (line, tool, effect, expect) in VERBS {
             let expect = expect.chars().nth(at).unwrap();
             let case = format!("{who:?} {line}{tool:?}");
@@ -134,7 +135,7 @@ async fn every_verb_is_for_those_alone_who_may_use_it() {
                 assert_eq!(expect, ' ', "{case}");
                 continue;
             }
-            let mut changed = if expect == '+' { Some(stage().await) } else { None };
+            let mut changed = if expect == '+' { Some(stage(&empty).await) } else { None };
             let room = changed.as_mut().unwrap_or(&mut unchanged);
             let before = seen(room).await;
             let (me, told) = who.tries(room, line, tool).await;
@@ -174,7 +175,8 @@ async fn nothing_that_a_notice_says_is_taken_in() {
 /// A reminder is a later prompt: who may not prompt cannot set one, and an owner can.
 #[tokio::test]
 async fn who_may_not_prompt_sets_no_reminder() {
-    let mut room = stage().await;
+    let empty = EmptyStore::make().await;
+    let mut room = stage(&empty).await;
     room.rig.chat.deps.policy.prompt = People::Owners;
     let set = async |room: &Room| room.rig.chat.deps.store.reminders(None, 10).await.unwrap().len();
     let before = set(&room).await;
@@ -192,8 +194,8 @@ fn state(seen: &str) -> Vec<&str> {
 
 /// `oak-ada` has three questions, an approval, a change, a reminder, a letter and a finding open; a message of Zoe
 /// waits.
-async fn stage() -> Room {
-    let mut room = Room::open().await;
+async fn stage(empty: &EmptyStore) -> Room {
+    let mut room = Room::with(empty).await;
     let store = room.rig.chat.deps.store.clone();
     for (agent, _) in agents() {
         room.rig.chat.deps.everybody.push(agent.clone());
