@@ -93,10 +93,9 @@ fn stages(pace: Pace) -> Vec<Stage> {
         Stage {
             steps: vec![
                 Step { name: "format", run: format },
-                Step { name: "tidy", run: tidy },
                 Step { name: "test runner", run: setup::runner },
             ],
-            beside: Vec::new(),
+            beside: vec![Step { name: "tidy", run: tidy }],
         },
         Stage {
             steps: vec![Step { name: "build of the tests", run: build_tests }],
@@ -230,7 +229,7 @@ impl Places {
 
 /// How many slots there are for tests; `.config/nextest.toml` says how many a test takes.
 fn test_threads() -> usize {
-    const A_CORE: usize = 12;
+    const A_CORE: usize = 24;
     // More would need more memory and ports than a machine has for its tests.
     const CORES: usize = 16;
     A_CORE * thread::available_parallelism().map_or(2, NonZero::get).min(CORES)
@@ -274,7 +273,10 @@ fn closing_lines(tail: &[String]) -> Vec<String> {
 
 fn documentation(output: &Output, _: &mut Report) -> Result<()> {
     let mut doc = shell::waiting_cargo();
-    doc.args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+    // With the examples, foreign crates have the features that they had for the lints, and are not
+    // looked at once more.
+    doc.args(["doc", "--workspace", "--no-deps", "--lib", "--bins", "--examples"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
     output.run(&mut doc)
 }
 
@@ -299,17 +301,40 @@ fn documentation_tests(output: &Output, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Whether a library has a code block in its documentation. Looking first saves linking every
-/// crate for nothing.
+/// Whether a library has an example in its documentation. Looking first saves building and linking
+/// every crate for nothing.
 fn has_doctests(files: &tidy::Tree, package: &str) -> bool {
     let folder = format!("crates/{package}/src/");
     files.contains(&format!("{folder}lib.rs"))
-        && files.iter().filter(|file| file.path.starts_with(&folder)).any(|file| {
-            file.text
-                .lines()
-                .map(str::trim_start)
-                .any(|line| line.starts_with("/// ```") || line.starts_with("//! ```"))
-        })
+        && files.iter().any(|file| file.path.starts_with(&folder) && has_example(&file.text))
+}
+
+/// Whether a comment of a file opens a block that rustdoc takes for Rust. The end of a block looks
+/// like the beginning of one without a language, so blocks are followed from line to line.
+fn has_example(text: &str) -> bool {
+    let mut open = false;
+    for line in text.lines().map(str::trim_start) {
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let Some(comment) = comment else {
+            open = false;
+            continue;
+        };
+        let Some(language) = comment.trim_start().strip_prefix("```") else { continue };
+        if !open && is_rust(language.trim()) {
+            return true;
+        }
+        open = !open;
+    }
+    false
+}
+
+/// Whether rustdoc compiles a block of this language: it has none, or only words of rustdoc's own.
+fn is_rust(language: &str) -> bool {
+    const OWN: [&str; 5] = ["rust", "should_panic", "no_run", "compile_fail", "standalone_crate"];
+    language
+        .split([',', ' '])
+        .filter(|word| !word.is_empty())
+        .all(|word| OWN.contains(&word) || word.starts_with("edition"))
 }
 
 fn print_closing(report: &Report, times: &[(&str, Duration)]) {

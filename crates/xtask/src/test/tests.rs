@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use super::{Report, Skips, closing_lines, exit_code};
+use super::{Report, Skips, closing_lines, exit_code, has_example};
 
 fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
@@ -29,5 +29,27 @@ fn a_skipped_test_fails_a_run_that_allows_none() {
         (&skipped, Skips::Fail, ExitCode::FAILURE),
     ] {
         assert_eq!(exit_code(report, skips), expected);
+    }
+}
+
+/// A text block ends with what begins an example elsewhere: one of them built a crate and all that it
+/// needs once more, for no test.
+#[test]
+fn only_blocks_of_rust_are_examples() {
+    for text in [
+        "/// ```\n/// x();\n/// ```",
+        "    //! ```rust,no_run",
+        "/// ```text\n/// a\n/// ```\n///\n/// ``` should_panic edition2024\n/// ```",
+        "/// ```text\nfn never_closed() {}\n/// ```\n/// x();\n/// ```",
+    ] {
+        assert!(has_example(text), "{text}");
+    }
+    for text in [
+        "",
+        "/// ```text\n/// a\n/// ```",
+        "//! ```sh\n//! $ a\n//! ```\nfn f() {}\n/// ```json\n/// {}\n/// ```",
+        "/// `a` is no block\nlet text = \"```\";",
+    ] {
+        assert!(!has_example(text), "{text}");
     }
 }
