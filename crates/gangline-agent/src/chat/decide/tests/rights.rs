@@ -154,7 +154,7 @@ async fn every_verb_is_for_those_alone_who_may_use_it() {
 /// C15: a notice is the visible copy of something. Whoever sends it, and whatever it says, it is taken as nothing.
 #[tokio::test]
 async fn nothing_that_a_notice_says_is_taken_in() {
-    let mut room = stage().await;
+    let mut room = stage(&EmptyStore::make().await).await;
     let before = seen(&mut room).await;
     for (nick, account, tier) in [
         ("ori", "owner", Tier::Owner),
