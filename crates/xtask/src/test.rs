@@ -306,7 +306,7 @@ fn documentation_tests(output: &Output, report: &mut Report) -> Result<()> {
 fn has_doctests(files: &tidy::Tree, package: &str) -> bool {
     let folder = format!("crates/{package}/src/");
     files.contains(&format!("{folder}lib.rs"))
-        && files.iter().any(|file| file.path.starts_with(&folder) && has_example(&file.text))
+        && files.iter().any(|file| file.path.starts_with(&folder) && has_example(file.text))
 }
 
 /// Whether a comment of a file opens a block that rustdoc takes for Rust. The end of a block looks
