@@ -365,6 +365,8 @@ impl ChatDeps {
         if let Some(id) = row.in_reply_to
             && let Ok(Some(asked)) = self.store.message(id).await
             && asked.principal.account == self.agent.as_str()
+            // Who answered a question did not ask for what follows from it.
+            && asked.origin != Origin::Answer
         {
             answers = Some(id);
         }

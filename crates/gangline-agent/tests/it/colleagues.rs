@@ -348,7 +348,9 @@ fn an_agent_in_the_room_answers_where_the_configuration_lets_it() {
         if lets {
             let answer = ipc.frame().unwrap()["data"]["answer"].clone();
             assert_eq!((&answer["nick"], &answer["text"]), (&json!(BOB), &json!("the red one")));
-            alice.hears(ADA, ROOM, "going on with red of lab-bob");
+            // Said before or after Bob's own last line.
+            let said = "SELECT count(*) FROM outbox WHERE body = 'going on with red of lab-bob'";
+            rig.sees(said, &["1"]);
         } else {
             alice.hears(ADA, ROOM, "heard");
             // People always may.
