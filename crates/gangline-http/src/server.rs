@@ -7,10 +7,10 @@ use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 use axum::Router;
 use gangline_os::{
     CancellationToken,
+    accept::{self, Connections},
     clock::SharedClock,
     paths::Paths,
     secret::Secret,
-    task::{HowEnded, TaskEnd, TaskGroup},
 };
 use gangline_store::Store;
 use hyper::server::conn::http1;
@@ -22,7 +22,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Semaphore, watch},
 };
-use tracing::{debug, error, info, warn};
+use tracing::{debug, info, warn};
 
 use crate::{
     CONNECTIONS_MAX, WATCHERS_MAX, calls::Calls, daemons::Daemons, router::router, shared::Shared,
@@ -32,8 +32,6 @@ use crate::{
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
 /// A port that cannot be had is tried again after this.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
-/// When no connection can be taken, it is tried again after this.
-const AGAIN: Duration = Duration::from_millis(100);
 
 /// What is served.
 pub struct Options {
@@ -101,7 +99,9 @@ pub async fn run(
     info!(%address, "the HTTP interface listens");
     standing.send_replace(Standing::Listening(address));
     let app = router(Arc::new(shared));
-    let _ = stop.run_until_cancelled(accept(listener, app)).await;
+    let connections = Connections { most: CONNECTIONS_MAX, of: "http" };
+    let serving = accept::each(listener, connections, |stream| serve(stream, app.clone()));
+    let _ = stop.run_until_cancelled(serving).await;
     Ended::Stopped
 }
 
@@ -132,43 +132,6 @@ fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => "another program has the port".to_owned(),
         _ => error.to_string(),
-    }
-}
-
-enum Event {
-    Taken(io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)>),
-    Ended(TaskEnd),
-}
-
-async fn accept(listener: TcpListener, app: Router) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    let mut group = TaskGroup::new("http connections");
-    loop {
-        let next = async {
-            let place = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
-            listener.accept().await.map(|(stream, _)| (stream, place))
-        };
-        let event = tokio::select! {
-            taken = next => Event::Taken(taken),
-            Some(end) = group.next_end() => Event::Ended(end),
-        };
-        match event {
-            Event::Taken(Ok((stream, place))) => {
-                let app = app.clone();
-                group.spawn("connection", async move {
-                    serve(stream, app).await;
-                    drop(place);
-                });
-            }
-            Event::Taken(Err(error)) => {
-                warn!(%error, "no HTTP connection can be taken");
-                tokio::time::sleep(AGAIN).await;
-            }
-            Event::Ended(TaskEnd { how: HowEnded::Panicked(why), .. }) => {
-                error!(why, "an HTTP connection panicked");
-            }
-            Event::Ended(TaskEnd { how: HowEnded::Finished | HowEnded::Cancelled, .. }) => {}
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! Linux is served fully. Elsewhere the parts that need `/proc`, pidfds or locks of open file
 //! descriptions have the plain fallbacks that their documentation names.
 
+pub mod accept;
 mod address;
 pub mod change_notice;
 pub mod clock;

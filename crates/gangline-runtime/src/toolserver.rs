@@ -6,7 +6,6 @@
 //! speaks unasked. Start at [`ToolServer::start`]; the protocol is [`gangline_mcp::rpc`], what
 //! runs a call is in `toolserver/calls.rs`.
 
-mod accept;
 mod calls;
 mod http;
 mod oversize;
@@ -16,6 +15,7 @@ use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
 
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{
+    accept::Connections,
     secret::{self, Secret},
     task::TaskGroup,
 };
@@ -34,6 +34,7 @@ pub const MESSAGE_MAX: usize = 1 << 20;
 pub const CALLS_MAX: usize = 16;
 /// Connections at the same time, of each kind; the next one waits.
 pub const CONNECTIONS_MAX: usize = 32;
+const CONNECTIONS: Connections = Connections { most: CONNECTIONS_MAX, of: "tools" };
 /// Longest path of a unix socket that every system takes, in bytes.
 pub const SOCKET_PATH_MAX: usize = 103;
 /// The turn of calls that belong to none.

@@ -7,7 +7,7 @@ use std::{convert::Infallible, io, sync::Arc};
 
 use gangline_harness::http::{Gate, Stopped};
 use gangline_mcp::rpc;
-use gangline_os::secret::Secret;
+use gangline_os::{accept, secret::Secret};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
@@ -27,7 +27,7 @@ use tracing::debug;
 use uuid::Uuid;
 
 use super::{
-    EXCHANGE_WITHIN, MESSAGE_MAX, accept,
+    CONNECTIONS, EXCHANGE_WITHIN, MESSAGE_MAX,
     calls::{self, Caller, Taken},
 };
 use crate::Aside;
@@ -54,7 +54,7 @@ pub(super) fn listen() -> io::Result<(TcpListener, u16)> {
 pub(super) async fn serve(listener: TcpListener, port: u16, token: Secret, caller: Caller) {
     let server =
         Arc::new(HttpServer { port, token, caller, server: Uuid::new_v4().simple().to_string() });
-    accept::each(listener, |stream| connection(stream, Arc::clone(&server))).await;
+    accept::each(listener, CONNECTIONS, |stream| connection(stream, Arc::clone(&server))).await;
 }
 
 async fn connection(stream: TcpStream, server: Arc<HttpServer>) {

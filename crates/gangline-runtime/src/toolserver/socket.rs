@@ -8,7 +8,7 @@ use std::{
 
 use gangline_mcp::{oversize::Long, rpc};
 use gangline_os::{
-    fsio,
+    accept, fsio,
     lines::{Line, LineReader},
 };
 use serde_json::Value;
@@ -25,7 +25,7 @@ use tracing::{debug, warn};
 use uuid::Uuid;
 
 use super::{
-    CALLS_MAX, EXCHANGE_WITHIN, MESSAGE_MAX, SOCKET_PATH_MAX, accept,
+    CALLS_MAX, CONNECTIONS, EXCHANGE_WITHIN, MESSAGE_MAX, SOCKET_PATH_MAX,
     calls::{Answer, Caller, Taken},
     oversize::Watched,
 };
@@ -101,7 +101,7 @@ pub(super) async fn serve(listener: UnixListener, caller: Caller) {
             }
         }
     };
-    accept::each(listener, serving).await;
+    accept::each(listener, CONNECTIONS, serving).await;
 }
 
 /// Serves one connection to its end.
