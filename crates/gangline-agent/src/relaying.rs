@@ -6,7 +6,7 @@ use gangline_os::{
     clock::SharedClock,
     secret::{self, Secret},
 };
-use gangline_relay::{Credential, Limits, Options, REPORTS, Report, Totals, Upstream};
+use gangline_relay::{Client, Credential, Limits, Options, REPORTS, Report, Totals, Upstream};
 use gangline_runtime::StartOptions;
 use tokio::{
     net::TcpListener,
@@ -20,6 +20,7 @@ use crate::settings::{Ended, Settings};
 pub(crate) struct Prepared {
     listener: TcpListener,
     upstream: Upstream,
+    client: Client,
     credential: Credential,
     token: Secret,
     prices: Prices,
@@ -37,10 +38,12 @@ impl Prepared {
     /// How the daemon ends instead: without the relay a budget could not stop.
     pub(crate) async fn new(settings: &Settings) -> Result<Option<Self>, Ended> {
         let Some(address) = &settings.spending.relay_to else { return Ok(None) };
-        let upstream = Upstream::parse(address).map_err(|error| Ended {
+        let unusable = |error: &dyn std::error::Error| Ended {
             code: Ended::HOPELESS,
             why: format!("the relay cannot be used: {error}"),
-        })?;
+        };
+        let upstream = Upstream::parse(address).map_err(|error| unusable(&error))?;
+        let client = Client::of(&upstream).map_err(|error| unusable(&error))?;
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let bound = listener.and_then(|it| it.local_addr().map(|address| (it, address.port())));
         let (listener, port) = bound.map_err(|error| Ended {
@@ -53,6 +56,7 @@ impl Prepared {
             address: credential.address(port, &upstream, &token),
             listener,
             upstream,
+            client,
             credential,
             token,
             prices: settings.spending.prices.clone(),
@@ -84,6 +88,7 @@ impl Prepared {
         let options = Options {
             listener: self.listener,
             upstream: self.upstream,
+            client: self.client,
             token: self.token,
             credential: self.credential,
             prices: self.prices,

@@ -36,15 +36,15 @@ words! {
     CallOutcome, "outcome of a call" {
         /// The API answered.
         Answered = "answered",
-        /// 401 or 403: the credentials were refused.
+        /// 401 or 403, or an error inside a stream that says the same: the credentials were refused.
         Unauthorized = "unauthorized",
-        /// 429: too many requests, or a spent quota.
+        /// 429, or an error inside a stream that says the same: too many requests, or a spent quota.
         RateLimited = "rate_limited",
         /// The conversation does not fit the model's context any more.
         Overflow = "overflow",
         /// Another 4xx.
         Rejected = "rejected",
-        /// 5xx, an error inside a stream, or the API could not be reached.
+        /// 5xx, another error inside a stream, or the API could not be reached.
         Failed = "failed",
         /// The response ended before it was whole, or the backend went away.
         Cut = "cut",

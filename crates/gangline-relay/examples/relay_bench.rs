@@ -20,7 +20,7 @@ use bytes::Bytes;
 use futures::TryStreamExt as _;
 use gangline_core::price::Prices;
 use gangline_os::{CancellationToken, clock, secret::Secret, task};
-use gangline_relay::{Credential, Limits, Options, REPORTS, Totals, Upstream};
+use gangline_relay::{Client, Credential, Limits, Options, REPORTS, Totals, Upstream};
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::{
     Request, Response, body::Frame, body::Incoming, server::conn::http1, service::service_fn,
@@ -157,9 +157,11 @@ fn relay(upstream: u16) -> u16 {
     on_thread("relay", async move {
         let (_limits, limit) = watch::channel(Limits::default());
         let (report, mut reports) = queue::channel(REPORTS);
+        let upstream = Upstream::parse(&format!("http://127.0.0.1:{upstream}")).unwrap();
         let options = Options {
             listener: tokio::net::TcpListener::from_std(listener).unwrap(),
-            upstream: Upstream::parse(&format!("http://127.0.0.1:{upstream}")).unwrap(),
+            client: Client::of(&upstream).unwrap(),
+            upstream,
             token: Secret::new("token"),
             credential: Credential::Key(Secret::new("key")),
             prices: Prices::default(),

@@ -1,7 +1,7 @@
 //! Which requests may come in: those to this relay by its own name, from no web page, with the token.
 
 use gangline_os::secret::Secret;
-use hyper::header::{self, HeaderMap, HeaderName};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::headers;
 
@@ -10,11 +10,11 @@ pub(crate) const TOKEN_PATH: &str = "/t/";
 
 /// Where a request's token was.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum Found<'a> {
     /// In this header, which carries the vendor's key.
     Header(HeaderName),
     /// In the path; this is the rest of it.
-    Path(String),
+    Path(&'a str),
 }
 
 /// Why a request may not come in.
@@ -26,15 +26,20 @@ pub(crate) enum Stopped {
     NoToken,
 }
 
-/// Returns where the token is.
-pub(crate) fn check(
-    (headers, path): (&HeaderMap, &str),
-    (token, port): (&Secret, u16),
-) -> Result<Found, Stopped> {
-    let mut hosts = headers.get_all(header::HOST).iter();
-    let host = hosts.next().and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let ours = ["127.0.0.1", "localhost"].into_iter().any(|name| host == format!("{name}:{port}"));
-    if !ours || hosts.next().is_some() {
+/// Returns the names of a relay that listens on this port.
+pub(crate) fn hosts(port: u16) -> [String; 2] {
+    ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"))
+}
+
+/// Returns where the token is, in a request to one of these hosts.
+pub(crate) fn check<'a>(
+    (headers, path): (&HeaderMap, &'a str),
+    (token, hosts): (&Secret, &[String]),
+) -> Result<Found<'a>, Stopped> {
+    let mut given = headers.get_all(header::HOST).iter();
+    let host = given.next().map(HeaderValue::as_bytes).unwrap_or_default();
+    let ours = hosts.iter().any(|name| host == name.as_bytes());
+    if !ours || given.next().is_some() {
         return Err(Stopped::Foreign("the header Host does not name this relay"));
     }
     if headers.contains_key(header::ORIGIN) {
@@ -47,26 +52,24 @@ pub(crate) fn check(
     let rest = path.strip_prefix(TOKEN_PATH).ok_or(Stopped::NoToken)?;
     let end = rest.find('/').unwrap_or(rest.len());
     let (given, rest) = rest.split_at(end);
-    if token.matches(given) { Ok(Found::Path(rest.to_owned())) } else { Err(Stopped::NoToken) }
+    if token.matches(given) { Ok(Found::Path(rest)) } else { Err(Stopped::NoToken) }
 }
 
 #[cfg(test)]
 mod tests {
     //! Host, origin and token.
 
-    use hyper::header::HeaderValue;
-
     use super::*;
 
     #[test]
     fn only_the_tokens_holder_comes_in() {
         let token = Secret::new("sesame");
-        let check = |pairs: &[(&'static str, &'static str)], path: &str| {
+        let check = |pairs: &[(&'static str, &'static str)], path: &'static str| {
             let mut all = HeaderMap::new();
             for (name, value) in pairs {
                 all.append(HeaderName::from_static(name), HeaderValue::from_static(value));
             }
-            check((&all, path), (&token, 80))
+            check((&all, path), (&token, &hosts(80)))
         };
         let host = ("host", "127.0.0.1:80");
         let by = |name| Ok(Found::Header(HeaderName::from_static(name)));
@@ -75,8 +78,8 @@ mod tests {
         assert_eq!(check(&[host, ("authorization", "Bearer sesame")], "/"), by("authorization"));
         let wrong = [("x-api-key", "other"), ("authorization", "Bearer sesame")];
         assert_eq!(check(&[host, wrong[0], wrong[1]], "/"), by("authorization"));
-        assert_eq!(check(&[host], "/t/sesame/v1/x"), Ok(Found::Path("/v1/x".into())));
-        assert_eq!(check(&[host], "/t/sesame"), Ok(Found::Path(String::new())));
+        assert_eq!(check(&[host], "/t/sesame/v1/x"), Ok(Found::Path("/v1/x")));
+        assert_eq!(check(&[host], "/t/sesame"), Ok(Found::Path("")));
         for (pairs, path) in [
             (&[host][..], "/v1/x"),
             (&[host], "/t/sesam/v1"),

@@ -1,8 +1,14 @@
 //! What a response tells of its tokens: pure. Start at [`Counting`].
 
-use gangline_core::price::Tokens;
-use hyper::header::HeaderMap;
-use serde::Deserialize;
+use std::fmt;
+
+use gangline_core::{budget::CallOutcome, price::Tokens};
+use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor, value::MapAccessDeserializer},
+};
+use serde_json::Value;
 
 use crate::{READ_MAX, sse::Events, wire::Wire};
 
@@ -15,10 +21,10 @@ pub(crate) struct Counting {
     pub(crate) model: String,
     /// The tokens so far.
     pub(crate) tokens: Option<Tokens>,
-    /// An error came inside the stream.
-    pub(crate) failed: bool,
-    /// The error says that the prompt is too long for the model.
-    pub(crate) overflow: bool,
+    /// What the error comes to that the body holds, if it holds one.
+    pub(crate) fault: Option<CallOutcome>,
+    /// Something was told since the last piece.
+    news: bool,
 }
 
 /// What the vendors say when a prompt is too long for the model.
@@ -42,20 +48,20 @@ enum Form {
 impl Counting {
     /// Prepares for a response with these headers.
     pub(crate) fn new(wire: Wire, headers: &HeaderMap) -> Self {
-        let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or("");
-        let length = headers.get("content-length").and_then(|it| it.to_str().ok()?.parse().ok());
-        let encoded = headers.get("content-encoding").is_some_and(|how| how != "identity");
+        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
+        let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+        let encoded = headers.get(CONTENT_ENCODING).is_some_and(|how| how != "identity");
         let form = match wire {
             Wire::Other => Form::Unread,
             _ if encoded => Form::Unread,
             _ if kind.starts_with("text/event-stream") => Form::Events(Events::default()),
             _ => Form::Whole(Vec::new(), length),
         };
-        Self { wire, form, model: String::new(), tokens: None, failed: false, overflow: false }
+        Self { wire, form, model: String::new(), tokens: None, fault: None, news: false }
     }
 
-    /// Reads a piece of the body.
-    pub(crate) fn piece(&mut self, piece: &[u8]) {
+    /// Reads a piece of the body, and returns whether it told something.
+    pub(crate) fn piece(&mut self, piece: &[u8]) -> bool {
         let mut form = std::mem::replace(&mut self.form, Form::Unread);
         match &mut form {
             Form::Events(events) => {
@@ -72,21 +78,26 @@ impl Counting {
             Form::Whole(..) | Form::Unread => form = Form::Unread,
         }
         self.form = form;
+        std::mem::take(&mut self.news)
     }
 
-    /// Reads what was left for the end of the body.
-    pub(crate) fn end(&mut self) {
-        if let Form::Whole(body, _) = std::mem::replace(&mut self.form, Form::Unread) {
-            self.whole(&body);
+    /// Reads what was left for the end of the body, and returns whether it told something.
+    pub(crate) fn end(&mut self) -> bool {
+        match std::mem::replace(&mut self.form, Form::Unread) {
+            Form::Whole(body, _) => self.whole(&body),
+            Form::Events(events) => self.told(&events.bare()),
+            Form::Unread => {}
         }
+        std::mem::take(&mut self.news)
     }
 
     fn whole(&mut self, body: &[u8]) {
         match body.first() {
             // Gemini's stream without events: one list.
             Some(b'[') => {
-                let all: Vec<Told> = serde_json::from_slice(body).unwrap_or_default();
-                all.into_iter().for_each(|told| self.take(told));
+                let text = std::str::from_utf8(body).unwrap_or_default();
+                let all: Vec<Told> = serde_json::from_str(text).unwrap_or_default();
+                all.into_iter().for_each(|told| self.take(told, text));
             }
             Some(_) => self.told(body),
             None => {}
@@ -100,21 +111,23 @@ impl Counting {
         if (has("\"usage") || has("\"error") || (self.model.is_empty() && has("\"model")))
             && let Ok(told) = serde_json::from_str::<Told>(text)
         {
-            self.take(told);
-            self.overflow |= self.failed && TOO_LONG.into_iter().any(has);
+            self.take(told, text);
         }
     }
 
-    fn take(&mut self, told: Told) {
-        let Told { kind, message, response, usage, usage_metadata, model, model_version, error } =
-            told;
-        self.failed |= error.is_some_and(|error| !error.is_null())
-            || matches!(kind.as_deref(), Some("error" | "response.failed"));
-        let inner = message.or(response).unwrap_or_default();
-        for model in [model, model_version, inner.model].into_iter().flatten() {
-            self.model = model;
+    /// Takes what a text told.
+    fn take(&mut self, told: Told, text: &str) {
+        self.news = true;
+        let Told { message, response, usage, usage_metadata, model, model_version, .. } = &told;
+        if let Some(fault) = told.fault(text) {
+            self.fault = Some(fault);
         }
-        if let Some(usage) = usage.or(inner.usage) {
+        let inner = message.as_ref().or(response.as_ref());
+        let inner_model = inner.and_then(|inner| inner.model.as_ref());
+        for model in [model.as_ref(), model_version.as_ref(), inner_model].into_iter().flatten() {
+            self.model.clone_from(model);
+        }
+        if let Some(usage) = usage.as_ref().or_else(|| inner?.usage.as_ref()) {
             let before = self.tokens.unwrap_or_default();
             self.tokens = Some(usage.tokens(self.wire, before));
         }
@@ -130,6 +143,8 @@ impl Counting {
 struct Told {
     #[serde(rename = "type")]
     kind: Option<String>,
+    /// A message of Anthropic's; OpenAI's errors have their sentence here.
+    #[serde(deserialize_with = "inner")]
     message: Option<Inner>,
     response: Option<Inner>,
     usage: Option<Usage>,
@@ -138,7 +153,8 @@ struct Told {
     model: Option<String>,
     #[serde(rename = "modelVersion")]
     model_version: Option<String>,
-    error: Option<serde_json::Value>,
+    error: Option<Value>,
+    code: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -146,6 +162,77 @@ struct Told {
 struct Inner {
     model: Option<String>,
     usage: Option<Usage>,
+    error: Option<Value>,
+}
+
+/// Reads an object; anything else is nothing.
+fn inner<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Inner>, D::Error> {
+    struct Object;
+    impl<'de> Visitor<'de> for Object {
+        type Value = Option<Inner>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object or a text")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<Inner>, A::Error> {
+            Inner::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        }
+
+        fn visit_str<E>(self, _text: &str) -> Result<Option<Inner>, E> {
+            Ok(None)
+        }
+
+        fn visit_unit<E>(self) -> Result<Option<Inner>, E> {
+            Ok(None)
+        }
+    }
+    from.deserialize_any(Object)
+}
+
+impl Told {
+    /// Returns what the error comes to that this tells, if it tells one; `text` is the whole of it.
+    fn fault(&self, text: &str) -> Option<CallOutcome> {
+        let within = self.response.as_ref().and_then(|response| response.error.as_ref());
+        let error = self.error.as_ref().or(within);
+        if error.is_none() && !matches!(self.kind.as_deref(), Some("error" | "response.failed")) {
+            return None;
+        }
+        if TOO_LONG.into_iter().any(|words| text.contains(words)) {
+            return Some(CallOutcome::Overflow);
+        }
+        let of_error = ["type", "code", "status"].into_iter().filter_map(|key| error?.get(key));
+        Some(of_error.chain(&self.code).find_map(named).unwrap_or(CallOutcome::Failed))
+    }
+}
+
+/// Returns what an error's name or number comes to, if it says more than that something failed.
+fn named(name: &Value) -> Option<CallOutcome> {
+    match (name.as_str(), name.as_u64()) {
+        (
+            Some(
+                "rate_limit_error"
+                | "rate_limit_exceeded"
+                | "too_many_requests"
+                | "insufficient_quota"
+                | "RESOURCE_EXHAUSTED",
+            ),
+            _,
+        )
+        | (_, Some(429)) => Some(CallOutcome::RateLimited),
+        (
+            Some(
+                "authentication_error"
+                | "permission_error"
+                | "invalid_api_key"
+                | "UNAUTHENTICATED"
+                | "PERMISSION_DENIED",
+            ),
+            _,
+        )
+        | (_, Some(401 | 403)) => Some(CallOutcome::Unauthorized),
+        _ => None,
+    }
 }
 
 /// Anthropic's and OpenAI's numbers.
@@ -178,9 +265,9 @@ struct Details {
 
 impl Usage {
     /// Returns the tokens; what is not told is as it was.
-    fn tokens(self, wire: Wire, before: Tokens) -> Tokens {
+    fn tokens(&self, wire: Wire, before: Tokens) -> Tokens {
         if wire == Wire::Anthropic {
-            let hour = self.cache_creation.map(|of| of.ephemeral_1h_input_tokens);
+            let hour = self.cache_creation.as_ref().map(|of| of.ephemeral_1h_input_tokens);
             let hour = hour.unwrap_or(before.cache_write_hour);
             let written = before.cache_write.saturating_add(before.cache_write_hour);
             let written = self.cache_creation_input_tokens.unwrap_or(written);
@@ -192,9 +279,9 @@ impl Usage {
                 cache_write_hour: hour.min(written),
             };
         }
-        let details = self.input_tokens_details.or(self.prompt_tokens_details).unwrap_or_default();
-        let cached = details.cached_tokens.unwrap_or(0);
-        let written = details.cache_write_tokens.unwrap_or(0);
+        let details = self.input_tokens_details.as_ref().or(self.prompt_tokens_details.as_ref());
+        let cached = details.and_then(|it| it.cached_tokens).unwrap_or(0);
+        let written = details.and_then(|it| it.cache_write_tokens).unwrap_or(0);
         let input = self.input_tokens.or(self.prompt_tokens).unwrap_or(0);
         Tokens {
             input: input.saturating_sub(cached).saturating_sub(written),

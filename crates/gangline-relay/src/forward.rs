@@ -3,7 +3,7 @@
 use std::{error::Error, io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use futures::{StreamExt as _, stream};
+use futures::stream;
 use gangline_core::{
     budget::CallOutcome,
     price::{Prices, Tokens},
@@ -22,6 +22,7 @@ use tracing::warn;
 use crate::{
     REQUEST_MAX,
     admit::{self, Found, Stopped},
+    client::{self, Client},
     count::Counting,
     credential::Credential,
     headers,
@@ -30,8 +31,6 @@ use crate::{
     wire::Wire,
 };
 
-/// The API must take a connection within this.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Tells the vendors' clients that the same request will not fare better.
 const NO_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -40,7 +39,7 @@ type Body = combinators::UnsyncBoxBody<Bytes, io::Error>;
 
 /// What every request needs.
 pub(crate) struct Shared {
-    pub(crate) client: reqwest::Client,
+    pub(crate) client: Client,
     pub(crate) upstream: Upstream,
     pub(crate) token: Secret,
     pub(crate) credential: Credential,
@@ -49,24 +48,8 @@ pub(crate) struct Shared {
     pub(crate) limits: watch::Receiver<Limits>,
     pub(crate) reports: mpsc::Sender<Report>,
     pub(crate) clock: SharedClock,
-    pub(crate) port: u16,
-}
-
-/// Makes the client for an API.
-pub(crate) fn client(upstream: &Upstream) -> io::Result<reqwest::Client> {
-    // An error means that the process has a provider already, which is what is wanted.
-    let _installed = rustls::crypto::ring::default_provider().install_default();
-    let mut client = reqwest::Client::builder()
-        .connect_timeout(CONNECT_WITHIN)
-        .redirect(reqwest::redirect::Policy::none());
-    if upstream.is_local() {
-        client = client.no_proxy();
-    }
-    if upstream.is_plain() {
-        // No certificate is ever looked at; the system's roots would cost memory.
-        client = client.tls_certs_only(std::iter::empty());
-    }
-    client.build().map_err(io::Error::other)
+    /// How requests may call the relay.
+    pub(crate) hosts: [String; 2],
 }
 
 /// Why the relay answers by itself.
@@ -95,7 +78,10 @@ impl Shared {
                 *response.status_mut() = status;
                 let headers = response.headers_mut();
                 headers.insert(header::CONTENT_TYPE, JSON);
-                headers.insert(NO_RETRY, HeaderValue::from_static("false"));
+                // An API that cannot be reached may be reached a moment later.
+                if status != StatusCode::BAD_GATEWAY {
+                    headers.insert(NO_RETRY, HeaderValue::from_static("false"));
+                }
                 response
             }
         }
@@ -107,17 +93,15 @@ impl Shared {
         wire: Wire,
     ) -> Result<Response<Body>, Refusal> {
         let began = self.clock.monotonic();
-        let (parts, body) = request.into_parts();
-        let found = self.admit(&parts)?;
-        if parts.headers.contains_key(header::UPGRADE) {
+        let (Parts { method, uri, mut headers, .. }, body) = request.into_parts();
+        let found = self.admit(&headers, uri.path())?;
+        if headers.contains_key(header::UPGRADE) {
             let text = "this relay speaks HTTP requests only: POST to the same path";
             return Err(Refusal::new(StatusCode::UPGRADE_REQUIRED, text));
         }
-        let mut headers = parts.headers;
-        headers::without_hops(&mut headers);
-        headers::without_ours(&mut headers);
-        let path = self.credentials(found, parts.uri.path(), &mut headers)?;
-        let Some(url) = self.upstream.url(&path, parts.uri.query()) else {
+        headers::of_request(&mut headers);
+        let path = self.credentials(found, uri.path(), &mut headers)?;
+        let Some(url) = self.upstream.url(path, uri.query()) else {
             let text = format!("this relay serves paths below `{}/` only", self.upstream.base());
             return Err(Refusal::new(StatusCode::NOT_FOUND, text));
         };
@@ -127,7 +111,7 @@ impl Shared {
         if body.size_hint().lower() > REQUEST_MAX {
             return Err(too_large());
         }
-        let asked = self.client.request(parts.method, url).headers(headers);
+        let asked = self.client.0.request(method, url).headers(headers);
         let asked = match body.is_end_stream() {
             true => asked,
             false => {
@@ -144,15 +128,19 @@ impl Shared {
             }
             Err(error) => {
                 meter.end(CallOutcome::Failed).await;
-                let text = format!("the model's API cannot be reached: {}", whole(&error));
+                let text = format!("the model's API cannot be reached: {}", client::why(&error));
                 warn!(text, "a request to the model's API failed");
-                Err(Refusal::new(StatusCode::BAD_GATEWAY, text))
+                let status = match client::is_lasting(&error) {
+                    true => StatusCode::FAILED_DEPENDENCY,
+                    false => StatusCode::BAD_GATEWAY,
+                };
+                Err(Refusal::new(status, text))
             }
         }
     }
 
-    fn admit(&self, parts: &Parts) -> Result<Found, Refusal> {
-        let found = admit::check((&parts.headers, parts.uri.path()), (&self.token, self.port));
+    fn admit<'a>(&self, headers: &HeaderMap, path: &'a str) -> Result<Found<'a>, Refusal> {
+        let found = admit::check((headers, path), (&self.token, &self.hosts));
         found.map_err(|stopped| match stopped {
             Stopped::Foreign(why) => Refusal::new(StatusCode::FORBIDDEN, why),
             Stopped::NoToken => {
@@ -163,17 +151,17 @@ impl Shared {
     }
 
     /// Puts the credentials for the API into the headers, and returns the path at the API.
-    fn credentials(
+    fn credentials<'a>(
         &self,
-        found: Found,
-        path: &str,
+        found: Found<'a>,
+        path: &'a str,
         headers: &mut HeaderMap,
-    ) -> Result<String, Refusal> {
+    ) -> Result<&'a str, Refusal> {
         match (&self.credential, found) {
             (Credential::Own, Found::Path(path)) => Ok(path),
             (Credential::Key(key), Found::Header(at)) => {
                 if headers::exchange(headers, &at, key.expose().trim()) {
-                    return Ok(path.to_owned());
+                    return Ok(path);
                 }
                 let text = "the model's key has characters that a header cannot carry";
                 Err(Refusal::new(StatusCode::BAD_GATEWAY, text))
@@ -218,20 +206,6 @@ fn is_too_large(error: &reqwest::Error) -> bool {
     false
 }
 
-/// Returns an error with its causes, without the address.
-fn whole(error: &reqwest::Error) -> String {
-    let mut text = String::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if !text.is_empty() {
-            text.push_str(": ");
-        }
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    if text.is_empty() { "no answer".to_owned() } else { text }
-}
-
 /// Counts one call, to its end: however that comes, it is reported once.
 struct Meter {
     shared: Arc<Shared>,
@@ -242,6 +216,8 @@ struct Meter {
     counting: Option<Counting>,
     /// How much of the response is still to come, if its headers tell its length.
     left: Option<u64>,
+    /// What the response has told of its tokens and their cost.
+    told: Option<(Tokens, Option<u64>)>,
     /// What of it is in the totals.
     added: (u64, u64),
     over: bool,
@@ -261,41 +237,41 @@ impl Meter {
             status: StatusCode::OK,
             counting: None,
             left: None,
+            told: None,
             added: (0, 0),
             over,
         }
     }
 
     /// Passes a response on.
-    async fn respond(mut self, response: reqwest::Response) -> Response<Body> {
+    async fn respond(mut self, mut response: reqwest::Response) -> Response<Body> {
         self.first_byte = self.shared.clock.monotonic().saturating_sub(self.began);
-        self.status = response.status();
-        self.counting = Some(Counting::new(self.wire, response.headers()));
-        let mut headers = response.headers().clone();
-        headers::without_hops(&mut headers);
         let status = response.status();
+        let mut headers = std::mem::take(response.headers_mut());
+        self.status = status;
+        self.counting = Some(Counting::new(self.wire, &headers));
+        headers::of_response(&mut headers);
         self.left = response.content_length();
         if self.left == Some(0) {
             self.finish().await;
         }
-        let pieces = Box::pin(response.bytes_stream());
-        let body = stream::unfold(Some((self, pieces)), |state| async move {
-            let (mut meter, mut pieces) = state?;
-            match pieces.next().await {
-                Some(Ok(piece)) => {
+        let body = stream::unfold(Some((self, response)), |state| async move {
+            let (mut meter, mut response) = state?;
+            match response.chunk().await {
+                Ok(Some(piece)) => {
                     // First counted, then passed on: the next request meets the new sums.
                     meter.piece(&piece);
                     // Behind the last byte of a known length nobody asks for more.
                     if meter.left == Some(0) {
                         meter.finish().await;
                     }
-                    Some((Ok(Frame::data(piece)), Some((meter, pieces))))
+                    Some((Ok(Frame::data(piece)), Some((meter, response))))
                 }
-                Some(Err(error)) => {
+                Err(error) => {
                     meter.end(CallOutcome::Cut).await;
                     Some((Err(io::Error::other(error)), None))
                 }
-                None => {
+                Ok(None) => {
                     meter.finish().await;
                     None
                 }
@@ -310,25 +286,26 @@ impl Meter {
     fn piece(&mut self, piece: &[u8]) {
         let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
         self.left = self.left.map(|left| left.saturating_sub(length));
-        if let Some(counting) = &mut self.counting {
-            counting.piece(piece);
+        if self.counting.as_mut().is_some_and(|counting| counting.piece(piece)) {
+            self.add();
         }
-        self.add();
     }
 
     /// The response is whole.
     async fn finish(&mut self) {
-        if let Some(counting) = &mut self.counting {
-            counting.end();
+        if self.counting.as_mut().is_some_and(Counting::end) {
+            self.add();
         }
-        self.add();
         let outcome = self.outcome();
         self.end(outcome).await;
     }
 
     /// Brings the totals up to what the response has told.
     fn add(&mut self) {
-        let Some((tokens, cost)) = self.told() else { return };
+        let Some(counting) = &self.counting else { return };
+        let Some(tokens) = counting.tokens else { return };
+        let cost = self.shared.prices.cost(&counting.model, &tokens);
+        self.told = Some((tokens, cost));
         let now = (tokens.counted(), cost.unwrap_or(0));
         if self.added == (0, 0) && now != (0, 0) {
             self.shared.totals.told();
@@ -340,33 +317,25 @@ impl Meter {
         }
     }
 
-    fn told(&self) -> Option<(Tokens, Option<u64>)> {
-        let counting = self.counting.as_ref()?;
-        let tokens = counting.tokens?;
-        Some((tokens, self.shared.prices.cost(&counting.model, &tokens)))
-    }
-
     fn outcome(&self) -> CallOutcome {
-        let (overflow, failed) =
-            self.counting.as_ref().map_or((false, false), |it| (it.overflow, it.failed));
+        let fault = self.counting.as_ref().and_then(|counting| counting.fault);
         match self.status.as_u16() {
-            _ if overflow => CallOutcome::Overflow,
+            _ if fault == Some(CallOutcome::Overflow) => CallOutcome::Overflow,
             401 | 403 => CallOutcome::Unauthorized,
             429 => CallOutcome::RateLimited,
             400..=499 => CallOutcome::Rejected,
             500.. => CallOutcome::Failed,
-            _ if failed => CallOutcome::Failed,
-            _ => CallOutcome::Answered,
+            // It began well, and what went wrong stands in the body.
+            _ => fault.unwrap_or(CallOutcome::Answered),
         }
     }
 
     fn report(&mut self, outcome: CallOutcome) -> Report {
         self.over = true;
-        let told = self.told();
         Report {
             model: self.counting.as_ref().map(|it| it.model.clone()).unwrap_or_default(),
-            tokens: told.map(|(tokens, _)| tokens),
-            cost_micros: told.and_then(|(_, cost)| cost),
+            tokens: self.told.map(|(tokens, _)| tokens),
+            cost_micros: self.told.and_then(|(_, cost)| cost),
             outcome,
             first_byte: self.first_byte,
             lasted: self.shared.clock.monotonic().saturating_sub(self.began),

@@ -2,57 +2,61 @@
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-/// Headers of one connection, not of the message (RFC 9110, 7.6.1).
-const OF_A_CONNECTION: [&str; 9] = [
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
-/// Where the vendors' clients put the key.
-pub(crate) const X_API_KEY: &str = "x-api-key";
-/// Gemini's.
-pub(crate) const X_GOOG_API_KEY: &str = "x-goog-api-key";
+/// Where Anthropic's clients put the key.
+pub(crate) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Where Gemini's clients put the key.
+pub(crate) const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 const BEARER: &str = "Bearer ";
 
-/// Takes out what belongs to the connection, and what its header `connection` names.
-pub(crate) fn without_hops(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(header::CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in named {
-        headers.remove(name);
-    }
-    for name in OF_A_CONNECTION {
-        headers.remove(name);
-    }
+/// Takes out of a request what belongs to its connection, and what the relay itself says to the API.
+pub(crate) fn of_request(headers: &mut HeaderMap) {
+    take_out(headers, |name| is_of_connection(name) || is_ours(name));
 }
 
-/// Takes out what the relay itself says to the API: where it is, and in which form bodies may come back
-/// (a compressed one could not be read).
-pub(crate) fn without_ours(headers: &mut HeaderMap) {
-    headers.remove(header::HOST);
-    headers.remove(header::ACCEPT_ENCODING);
-    // The body knows its own.
-    headers.remove(header::CONTENT_LENGTH);
-    headers.remove(header::EXPECT);
+/// Takes out of a response what belongs to its connection.
+pub(crate) fn of_response(headers: &mut HeaderMap) {
+    take_out(headers, is_of_connection);
+}
+
+/// Returns whether a header is one of a connection, not of the message (RFC 9110, 7.6.1).
+fn is_of_connection(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "connection"
+            | "keep-alive"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "proxy-connection"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+    )
+}
+
+/// Returns whether the relay says it itself: where the API is, how long the body is (the body knows), and
+/// in which form a response may come back (a compressed one could not be read).
+fn is_ours(name: &HeaderName) -> bool {
+    matches!(name.as_str(), "host" | "accept-encoding" | "content-length" | "expect")
+}
+
+/// Takes out these headers, and those that the header `connection` names.
+fn take_out(headers: &mut HeaderMap, is_out: impl Fn(&HeaderName) -> bool) {
+    let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let named =
+        named.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
+    let out: Vec<HeaderName> =
+        named.chain(headers.keys().filter(|name| is_out(name)).cloned()).collect();
+    for name in out {
+        headers.remove(name);
+    }
 }
 
 /// Returns the key that a request carries, with the name of its header: at most one of each.
 pub(crate) fn key(headers: &HeaderMap) -> Vec<(HeaderName, &str)> {
-    let plain = |name: &'static str| {
-        let value = headers.get(name)?.to_str().ok()?;
-        Some((HeaderName::from_static(name), value))
+    let plain = |name: HeaderName| {
+        let value = headers.get(&name)?.to_str().ok()?;
+        Some((name, value))
     };
     let bearer = || {
         let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
@@ -65,11 +69,7 @@ pub(crate) fn key(headers: &HeaderMap) -> Vec<(HeaderName, &str)> {
 /// Puts the real key where the token was, and takes every other credential out. Returns whether the key
 /// can be carried by a header.
 pub(crate) fn exchange(headers: &mut HeaderMap, at: &HeaderName, key: &str) -> bool {
-    for name in [
-        HeaderName::from_static(X_API_KEY),
-        HeaderName::from_static(X_GOOG_API_KEY),
-        header::AUTHORIZATION,
-    ] {
+    for name in [X_API_KEY, X_GOOG_API_KEY, header::AUTHORIZATION] {
         headers.remove(name);
     }
     let text = if *at == header::AUTHORIZATION { format!("{BEARER}{key}") } else { key.to_owned() };
@@ -105,8 +105,19 @@ mod tests {
             ("transfer-encoding", "chunked"),
             ("anthropic-version", "2023-06-01"),
         ]);
-        without_hops(&mut all);
+        of_response(&mut all);
         assert_eq!(all, headers(&[("anthropic-version", "2023-06-01")]));
+    }
+
+    #[test]
+    fn what_the_relay_says_itself_is_taken_out_of_requests_alone() {
+        let pairs = [("host", "127.0.0.1:1"), ("accept-encoding", "gzip"), ("expect", "x")];
+        let pairs = [&pairs[..], &[("content-length", "2"), ("accept", "*/*")]].concat();
+        let mut all = headers(&pairs);
+        of_response(&mut all);
+        assert_eq!(all, headers(&pairs));
+        of_request(&mut all);
+        assert_eq!(all, headers(&[("accept", "*/*")]));
     }
 
     #[test]
@@ -114,7 +125,7 @@ mod tests {
         let mut all = headers(&[("x-api-key", "t"), ("authorization", "Bearer other")]);
         let found: Vec<_> = key(&all).into_iter().map(|(_, key)| key).collect();
         assert_eq!(found, ["t", "other"]);
-        assert!(exchange(&mut all, &HeaderName::from_static(X_API_KEY), "real"));
+        assert!(exchange(&mut all, &X_API_KEY, "real"));
         assert_eq!(all, headers(&[("x-api-key", "real")]));
         let mut all = headers(&[("authorization", "bearer t")]);
         assert_eq!(key(&all)[0].1, "t");

@@ -6,6 +6,7 @@
 //! meets a limit that has just been reached. Start at [`run`]; a request's way is in `forward.rs`.
 
 mod admit;
+mod client;
 mod count;
 mod credential;
 mod forward;
@@ -16,6 +17,7 @@ mod totals;
 mod upstream;
 mod wire;
 
+pub use client::{Client, NoClient};
 pub use credential::Credential;
 pub use server::{Options, run};
 pub use totals::{Limits, Report, Stop, Totals};

@@ -5,30 +5,29 @@ use std::{convert::Infallible, io, sync::Arc, time::Duration};
 use gangline_core::price::Prices;
 use gangline_os::{
     CancellationToken,
+    accept::{self, Connections},
     clock::SharedClock,
     secret::Secret,
-    task::{HowEnded, TaskEnd, TaskGroup},
 };
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
+    sync::{mpsc, watch},
 };
-use tracing::{debug, error, warn};
+use tracing::debug;
 
 use crate::{
-    CONNECTIONS_MAX,
+    CONNECTIONS_MAX, admit,
+    client::Client,
     credential::Credential,
-    forward::{Shared, client},
+    forward::Shared,
     totals::{Limits, Report, Totals},
     upstream::Upstream,
 };
 
 /// The next request of a connection must begin within this: longer than clients keep one that idles.
 const HEAD_WITHIN: Duration = Duration::from_secs(180);
-/// When no connection can be taken, it is tried again after this.
-const AGAIN: Duration = Duration::from_millis(100);
 
 /// What a relay needs.
 pub struct Options {
@@ -36,6 +35,8 @@ pub struct Options {
     pub listener: TcpListener,
     /// The API.
     pub upstream: Upstream,
+    /// The client for it.
+    pub client: Client,
     /// The token that a request must carry.
     pub token: Secret,
     /// The credentials.
@@ -55,7 +56,7 @@ pub struct Options {
 /// Serves until `stop`; then responses under way are cut. Not cancel-safe.
 ///
 /// # Errors
-/// The listener is not on loopback, or no HTTP client can be made.
+/// The listener is not on loopback.
 pub async fn run(options: Options, stop: CancellationToken) -> io::Result<()> {
     let address = options.listener.local_addr()?;
     if !address.ip().is_loopback() {
@@ -63,10 +64,19 @@ pub async fn run(options: Options, stop: CancellationToken) -> io::Result<()> {
             "the relay listens on loopback only, not on {address}"
         )));
     }
-    let Options { listener, upstream, token, credential, prices, totals, limits, reports, clock } =
-        options;
-    let client = client(&upstream)?;
-    let port = address.port();
+    let Options {
+        listener,
+        upstream,
+        client,
+        token,
+        credential,
+        prices,
+        totals,
+        limits,
+        reports,
+        clock,
+    } = options;
+    let hosts = admit::hosts(address.port());
     let shared = Arc::new(Shared {
         client,
         upstream,
@@ -77,47 +87,12 @@ pub async fn run(options: Options, stop: CancellationToken) -> io::Result<()> {
         limits,
         reports,
         clock,
-        port,
+        hosts,
     });
-    let _ = stop.run_until_cancelled(accept(listener, shared)).await;
+    let connections = Connections { most: CONNECTIONS_MAX, of: "relay" };
+    let serving = accept::each(listener, connections, |stream| serve(stream, Arc::clone(&shared)));
+    let _ = stop.run_until_cancelled(serving).await;
     Ok(())
-}
-
-enum Event {
-    Taken(io::Result<(TcpStream, OwnedSemaphorePermit)>),
-    Ended(TaskEnd),
-}
-
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    let mut group = TaskGroup::new("relay connections");
-    loop {
-        let next = async {
-            let place = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
-            listener.accept().await.map(|(stream, _)| (stream, place))
-        };
-        let event = tokio::select! {
-            taken = next => Event::Taken(taken),
-            Some(end) = group.next_end() => Event::Ended(end),
-        };
-        match event {
-            Event::Taken(Ok((stream, place))) => {
-                let shared = Arc::clone(&shared);
-                group.spawn("connection", async move {
-                    serve(stream, shared).await;
-                    drop(place);
-                });
-            }
-            Event::Taken(Err(error)) => {
-                warn!(%error, "the relay cannot take a connection");
-                tokio::time::sleep(AGAIN).await;
-            }
-            Event::Ended(TaskEnd { how: HowEnded::Panicked(why), .. }) => {
-                error!(why, "a connection of the relay panicked");
-            }
-            Event::Ended(TaskEnd { how: HowEnded::Finished | HowEnded::Cancelled, .. }) => {}
-        }
-    }
 }
 
 async fn serve(stream: TcpStream, shared: Arc<Shared>) {

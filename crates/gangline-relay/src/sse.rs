@@ -11,14 +11,19 @@ pub(crate) struct Events {
     data: Vec<u8>,
     /// The event is longer than is read: it is skipped.
     skip: bool,
+    /// An object that is no event: Gemini tells an error so, as the last thing of a stream.
+    bare: Vec<u8>,
 }
+
+/// The longest object outside of events that is read, in bytes.
+const BARE_MAX: usize = 64 << 10;
 
 impl Events {
     /// Takes a piece, and calls `each` with the data of every event that is whole now. Returns whether
     /// an event was too long to be read.
     pub(crate) fn feed(&mut self, mut piece: &[u8], mut each: impl FnMut(&[u8])) -> bool {
         let mut skipped = false;
-        while let Some(end) = piece.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', piece) {
             let (head, rest) = piece.split_at(end);
             piece = rest.get(1..).unwrap_or_default();
             if self.line.is_empty() {
@@ -33,6 +38,21 @@ impl Events {
         }
         self.keep(piece);
         skipped
+    }
+
+    /// Returns the object that the stream ended with, outside of an event; nothing if it did not.
+    pub(crate) fn bare(mut self) -> Vec<u8> {
+        let line = std::mem::take(&mut self.line);
+        self.outside(&line);
+        self.bare
+    }
+
+    /// Takes a line that is none of an event's data.
+    fn outside(&mut self, line: &[u8]) {
+        let is_part = !self.bare.is_empty() || line.starts_with(b"{");
+        if is_part && self.bare.len() + line.len() <= BARE_MAX {
+            self.bare.extend_from_slice(line);
+        }
     }
 
     fn keep(&mut self, part: &[u8]) {
@@ -66,6 +86,8 @@ impl Events {
                 }
                 self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
             }
+        } else {
+            self.outside(line);
         }
         false
     }
@@ -94,6 +116,24 @@ mod tests {
         for cuts in 1..text.len() {
             assert_eq!(read(text, cuts), ["{\"x\":\n1}", "two"], "{cuts}");
         }
+    }
+
+    #[test]
+    fn an_object_outside_of_the_events_is_what_the_stream_ends_with() {
+        let text = b"id: 1\ndata: {}\n\n{\n  \"error\": {\r\n  \"code\": 429}\n}";
+        for cuts in 1..text.len() {
+            let mut events = Events::default();
+            for piece in text.chunks(cuts) {
+                events.feed(piece, |_| {});
+            }
+            assert_eq!(events.bare(), b"{  \"error\": {  \"code\": 429}}", "{cuts}");
+        }
+        let mut events = Events::default();
+        events.feed(b"event: x\ndata: {\"a\":1}\n\ndata: {", |_| {});
+        assert_eq!(events.bare(), b"");
+        let mut events = Events::default();
+        events.feed(&[&b"{\n"[..], &b"x\n".repeat(BARE_MAX)].concat(), |_| {});
+        assert_eq!(events.bare().len(), BARE_MAX);
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Wire {
             401 => "authentication_error",
             403 => "permission_error",
             413 => "request_too_large",
-            502 => "api_error",
+            424 | 502 => "api_error",
             _ => "invalid_request_error",
         };
         let gemini = self == Self::Gemini || path.contains(':') || path.contains("/v1beta/");

@@ -15,6 +15,7 @@ pub mod mcp;
 pub mod programs;
 pub mod services;
 pub mod stage;
+pub mod tls;
 pub mod wait;
 pub mod webhooks;
 pub mod world;

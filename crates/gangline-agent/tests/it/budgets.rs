@@ -186,3 +186,21 @@ fn a_warning_hinders_nobody_and_the_days_budget_holds_the_fleet() {
     rig.sees(FINDINGS, &["budget/lab-ada open", "budget/day open"]);
     assert_eq!(daemon.stop().code, 0);
 }
+
+/// An API whose certificate this system does not trust: the turn fails at once, and the record says why.
+#[test]
+fn an_untrusted_certificate_of_the_api_fails_the_turn_and_is_recorded() {
+    let mut rig = Rig::native(SCRIPT, "relay: true");
+    rig.put_model_behind_tls();
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    ori.say(ROOM, "@lab-ada work");
+    ori.hears(ADA, ROOM, "no answer: the turn failed (request)");
+    rig.sees(STATES, &["failed"]);
+    let notices = "SELECT count(*) FROM events WHERE kind = 'notice' AND payload LIKE '%invalid peer \
+                   certificate%'";
+    rig.sees(notices, &["1"]);
+    rig.sees("SELECT outcome || ' ' || calls FROM relay_calls", &["failed 1"]);
+    assert!(rig.requests().is_empty());
+    assert_eq!(daemon.stop().code, 0);
+}

@@ -39,7 +39,7 @@ use gangline_runtime::{
     Runtime, adapters,
     registry::{self, Found},
 };
-use gangline_testkit::{IrcPeer, eventually_seeing, irc};
+use gangline_testkit::{IrcPeer, eventually_seeing, irc, tls};
 use tempfile::TempDir;
 
 use self::servers::{ircd, secret_file, standin};
@@ -124,6 +124,15 @@ impl Rig {
         assert!(self.config.contains(&item), "{}", self.config);
         self.config = self.config.replace(&item, &format!("{item}    {key}\n"));
         fs::write(&self.paths.config_file, &self.config).unwrap();
+    }
+
+    /// Lets the model be reached over TLS alone, with a certificate that this system does not trust.
+    pub(crate) fn put_model_behind_tls(&mut self) {
+        let plain = self.model_address.take().expect("a model");
+        let port = tls::before(plain.trim_start_matches("http://"));
+        let sealed = format!("https://localhost:{port}");
+        self.config = self.config.replace(&plain, &sealed);
+        self.model_address = Some(sealed);
     }
 
     /// Takes the lock that a hub holds: daemons take it for granted that somebody follows orders.

@@ -15,7 +15,9 @@ fn counting(wire: Wire, kind: &'static str) -> Counting {
 
 fn read(wire: Wire, kind: &'static str, body: &str) -> (String, Option<Tokens>) {
     let mut counting = counting(wire, kind);
-    body.as_bytes().chunks(17).for_each(|piece| counting.piece(piece));
+    for piece in body.as_bytes().chunks(17) {
+        counting.piece(piece);
+    }
     counting.end();
     (counting.model, counting.tokens)
 }
@@ -76,17 +78,85 @@ fn every_interface_tells_its_tokens() {
     assert_eq!(read(Wire::Gemini, JSON, &format!("[{piece},\n{piece}]")), expected);
 }
 
+/// Most pieces are text: for them nothing is added up.
 #[test]
-fn an_error_inside_a_stream_is_seen() {
-    for (wire, data) in [
-        (Wire::Anthropic, r#"{"type":"error","error":{"type":"overloaded_error","message":"x"}}"#),
-        (Wire::Responses, r#"{"type":"response.failed","response":{"error":{"code":"x"}}}"#),
-        (Wire::Chat, r#"{"error":{"message":"x"}}"#),
+fn a_piece_says_whether_it_told_something() {
+    let mut stream = counting(Wire::Anthropic, EVENTS);
+    for (data, told) in [
+        (r#"{"type":"message_start","message":{"model":"m","usage":{"input_tokens":1}}}"#, true),
+        (r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a model"}}"#, false),
+        (r#"{"type":"message_delta","usage":{"output_tokens":2}}"#, true),
+        (r#"{"type":"message_stop"}"#, false),
+    ] {
+        assert_eq!(stream.piece(events(&[data]).as_bytes()), told, "{data}");
+    }
+    let mut whole = counting(Wire::Gemini, JSON);
+    assert!(!whole.piece(br#"[{"modelVersion":"m","usageMetadata":"#));
+    assert!(whole.piece(br#"{"promptTokenCount":1}}]"#));
+    assert_eq!(whole.tokens.unwrap().input, 1);
+}
+
+#[test]
+fn an_error_inside_a_stream_is_told_apart() {
+    use CallOutcome::{Failed, Overflow, RateLimited, Unauthorized};
+    for (wire, data, outcome) in [
+        (
+            Wire::Anthropic,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"x"}}"#,
+            Failed,
+        ),
+        (Wire::Anthropic, r#"{"type":"error","error":{"type":"rate_limit_error"}}"#, RateLimited),
+        (
+            Wire::Anthropic,
+            r#"{"type":"error","error":{"message":"prompt is too long: 9"}}"#,
+            Overflow,
+        ),
+        (
+            Wire::Responses,
+            r#"{"type":"response.failed","response":{"error":{"code":"x"}}}"#,
+            Failed,
+        ),
+        (Wire::Responses, r#"{"type":"response.failed","response":{"error":null}}"#, Failed),
+        (
+            Wire::Responses,
+            r#"{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded"}}}"#,
+            RateLimited,
+        ),
+        (
+            Wire::Responses,
+            r#"{"type":"response.failed","response":{"error":{"code":"context_length_exceeded"}}}"#,
+            Overflow,
+        ),
+        (Wire::Responses, r#"{"type":"error","code":"server_error","message":"x"}"#, Failed),
+        (
+            Wire::Responses,
+            r#"{"type":"error","code":"invalid_api_key","message":"x"}"#,
+            Unauthorized,
+        ),
+        (Wire::Chat, r#"{"error":{"message":"x"}}"#, Failed),
+        (Wire::Chat, r#"{"error":"x"}"#, Failed),
+        (Wire::Chat, r#"{"error":{"type":"x","code":"insufficient_quota"}}"#, RateLimited),
+        (Wire::Chat, r#"{"error":{"code":429}}"#, RateLimited),
+        (Wire::Gemini, r#"{"error":{"code":503,"status":"UNAVAILABLE"}}"#, Failed),
+        (Wire::Gemini, r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}"#, RateLimited),
+        (Wire::Gemini, r#"{"error":{"code":403,"status":"PERMISSION_DENIED"}}"#, Unauthorized),
     ] {
         let mut counting = counting(wire, EVENTS);
         counting.piece(events(&[data]).as_bytes());
-        assert!(counting.failed, "{data}");
+        assert_eq!(counting.fault, Some(outcome), "{data}");
     }
+    for data in [
+        r#"{"type":"response.completed","response":{"error":null,"usage":{"input_tokens":1}}}"#,
+        r#"{"type":"content_block_delta","delta":{"text":"{\"type\": \"error\"}"}}"#,
+        r#"{"choices":[{"delta":{"content":"\"error\": rate_limit_error"}}],"error":null}"#,
+    ] {
+        let mut counting = counting(Wire::Responses, EVENTS);
+        counting.piece(events(&[data]).as_bytes());
+        assert_eq!(counting.fault, None, "{data}");
+    }
+    let mut list = counting(Wire::Gemini, JSON);
+    list.piece(br#"[{"usageMetadata":{"promptTokenCount":3}},{"error":{"code":429}}]"#);
+    assert_eq!((list.fault, list.tokens.unwrap().input), (Some(RateLimited), 3));
 }
 
 #[test]

@@ -118,6 +118,76 @@ async fn a_login_goes_through_and_is_only_counted() {
     assert_eq!((stage.totals.tokens(), stage.totals.micros()), (5, 0));
 }
 
+/// What a model does that is asked so.
+const FAULTS: &str = r#"
+rules:
+  - when: {user: e401}
+    reply: [http_error: {status: 401}]
+  - when: {user: e403}
+    reply: [http_error: {status: 403}]
+  - when: {user: e429}
+    reply: [http_error: {status: 429, headers: {retry-after: "7"}}]
+  - when: {user: e404}
+    reply: [http_error: {status: 404}]
+  - when: {user: e500}
+    reply: [http_error: {status: 500}]
+  - when: {user: e503}
+    reply: [http_error: {status: 503}]
+  - when: {user: too long}
+    reply: [overflow]
+  - when: {user: breaks}
+    reply: [text: half, usage: {input_tokens: 8, output_tokens: 2}, stream_error: {status: 503}]
+  - when: {user: is limited}
+    reply: [text: half, usage: {input_tokens: 8, output_tokens: 2}, stream_error: {status: 429}]
+  - when: {user: is cut}
+    reply: [text: half, drop: {after_bytes: 40}]
+  - when: {user: takes time}
+    reply: [delay_ms: 120, text: hello, usage: {input_tokens: 8, output_tokens: 2}]
+"#;
+
+/// A refused key, a limit, a failure, a prompt that is too long and a slow
+/// answer are seen the same way by every interface, streamed or whole.
+#[tokio::test]
+async fn every_interface_tells_its_failures_in_the_same_way() {
+    let (api, _standin) = standin(FAULTS).await;
+    let mut stage = Stage::with_key(&api).await;
+    for (word, outcome) in [
+        ("e401", CallOutcome::Unauthorized),
+        ("e403", CallOutcome::Unauthorized),
+        ("e429", CallOutcome::RateLimited),
+        ("e404", CallOutcome::Rejected),
+        ("e500", CallOutcome::Failed),
+        ("e503", CallOutcome::Failed),
+        ("too long", CallOutcome::Overflow),
+        ("breaks", CallOutcome::Failed),
+        ("is limited", CallOutcome::RateLimited),
+        ("is cut", CallOutcome::Cut),
+        ("takes time", CallOutcome::Answered),
+    ] {
+        for (path, (header, value), body) in requests() {
+            let case = format!("{word}: {path} {body}");
+            let body = body.to_string().replace("\"hi\"", &format!("\"{word}\""));
+            let request = stage.http.post(format!("{}{path}", stage.base)).header(header, value);
+            let request = request.header("anthropic-version", "2023-06-01").body(body);
+            let response = request.send().await.unwrap();
+            let code = response.status().as_u16();
+            if let Some(status) = word.strip_prefix('e').and_then(|it| it.parse::<u16>().ok()) {
+                assert_eq!(code, status, "{case}");
+                let wait = response.headers().get("retry-after");
+                assert_eq!(wait.is_some(), status == 429, "{case}");
+            }
+            assert_eq!(response.bytes().await.is_err(), word == "is cut", "{case}");
+            let report = stage.report().await;
+            assert_eq!(report.outcome, outcome, "{case}");
+            if word == "takes time" {
+                assert!(report.lasted.as_millis() >= 120, "{case}: {report:?}");
+                assert!(report.first_byte <= report.lasted, "{case}: {report:?}");
+                assert_eq!(report.cost_micros, Some(12), "{case}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn failures_are_told_apart() {
     let (address, api) = Api::new().await;
@@ -145,6 +215,7 @@ async fn failures_are_told_apart() {
     drop(api);
     let response = stage.ask("{}").await;
     assert_eq!(response.status(), 502);
+    assert!(!response.headers().contains_key("x-should-retry"), "a client may try again");
     let error: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
     let text = error["error"]["message"].as_str().unwrap();
     assert!(text.starts_with("the model's API cannot be reached: "), "{text}");

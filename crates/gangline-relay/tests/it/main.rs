@@ -6,3 +6,4 @@ mod bounds;
 mod counted;
 mod stage;
 mod streamed;
+mod tls;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gangline_core::price::{Price, Prices};
 use gangline_os::{CancellationToken, clock, secret::Secret, task::TaskGroup};
-use gangline_relay::{Credential, Limits, Options, REPORTS, Report, Totals, Upstream, run};
+use gangline_relay::{Client, Credential, Limits, Options, REPORTS, Report, Totals, Upstream, run};
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -39,6 +39,7 @@ impl Stage {
         let (report, reports) = mpsc::channel(REPORTS);
         let totals = Totals::default();
         let upstream = Upstream::parse(upstream).unwrap();
+        let client = Client::of(&upstream).unwrap();
         let token = Secret::new(TOKEN);
         let base = credential.address(port, &upstream, &token);
         let each = Price {
@@ -51,6 +52,7 @@ impl Stage {
         let options = Options {
             listener,
             upstream,
+            client,
             token,
             credential,
             prices: Prices::new([("priced".to_owned(), each)].into()),
@@ -114,9 +116,14 @@ impl Api {
         call.next().await;
         call
     }
-}
 
-impl Api {
+    /// Answers whatever comes as a plain server does that cannot read it.
+    pub(crate) async fn speaks_no_tls(&self) {
+        let (mut stream, _) = self.0.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 1 << 10]).await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n").await.unwrap();
+    }
+
     /// Takes a request whose body never ends as it should.
     pub(crate) async fn swallow(&self) {
         let (mut stream, _) = self.0.accept().await.unwrap();
