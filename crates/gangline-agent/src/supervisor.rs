@@ -36,6 +36,8 @@ use crate::{
 
 pub(crate) mod evaluator;
 pub(crate) mod feed;
+#[cfg(test)]
+mod recorded;
 
 use evaluator::{Evaluator, Fault, Told};
 use feed::{Fed, Seen};

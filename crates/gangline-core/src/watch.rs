@@ -66,7 +66,7 @@ pub enum StepKind {
         tool: Redacted,
         /// Its arguments, cut.
         input: Redacted,
-        /// The [`digest`] of all of its arguments.
+        /// The [`digest`] of its arguments, but for the description of a command.
         digest: u64,
         /// The changes of files that the call makes if it succeeds; at most [`EDITS_A_CALL`].
         edits: Vec<Edit>,
@@ -107,7 +107,7 @@ impl StepKind {
             id: id.to_owned(),
             tool: redactor.redact(tool),
             input: ends(&redactor.redact(&all), STEP_TEXT_MOST),
-            digest: digest(&all),
+            digest: of_arguments(input, &all),
             edits: Edit::read(input, redactor),
         }
     }
@@ -132,6 +132,20 @@ impl StepKind {
             text: ends(content, STEP_TEXT_MOST),
             failed: true,
         }
+    }
+}
+
+/// Returns the [`digest`] of a call's arguments, of which `all` is the text. What a model says of a command
+/// beside it makes it no other call: Claude Code's and OpenCode's models describe the same one anew each time.
+fn of_arguments(input: &Value, all: &str) -> u64 {
+    const BESIDE: &str = "description";
+    match input.as_object() {
+        Some(fields) if fields.contains_key("command") && fields.contains_key(BESIDE) => {
+            let mut fields = fields.clone();
+            fields.remove(BESIDE);
+            digest(&Value::Object(fields).to_string())
+        }
+        _ => digest(all),
     }
 }
 

@@ -33,7 +33,7 @@ fn has(roots: &Path, test: &str) -> bool {
     false
 }
 
-/// Asks, and returns why the relay cannot pass it on. Clients do not try again what no time mends.
+/// Asks, and returns why the relay cannot pass it on. Waiting would not help, so clients do not try again.
 async fn refused(stage: &mut Stage) -> String {
     let response = stage.ask("{}").await;
     assert_eq!(response.status(), 424);

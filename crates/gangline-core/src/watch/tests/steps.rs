@@ -38,6 +38,28 @@ fn the_edits_of_every_backend_are_read() {
     assert_eq!(edits(&json!("text")), []);
 }
 
+/// Models describe the same command in other words each time.
+#[test]
+fn the_description_of_a_command_makes_it_no_other_call() {
+    let call = |input: serde_json::Value| match StepKind::call(
+        "1",
+        "Bash",
+        &input,
+        &Redactor::default(),
+    ) {
+        StepKind::Call { digest, .. } => digest,
+        other => panic!("{other:?}"),
+    };
+    let plain = call(json!({ "command": "make" }));
+    assert_eq!(call(json!({ "command": "make", "description": "Builds" })), plain);
+    assert_eq!(call(json!({ "command": "make", "description": "Tries again" })), plain);
+    assert_ne!(call(json!({ "command": "make all", "description": "Builds" })), plain);
+    assert_ne!(call(json!({ "command": "make", "timeout": 5 })), plain);
+    // Elsewhere it is what the call is about.
+    let task = |text: &str| call(json!({ "description": text }));
+    assert_ne!(task("one"), task("two"));
+}
+
 #[test]
 fn a_call_has_a_bounded_number_of_edits() {
     let edit = json!({ "old_string": "x", "new_string": "y" });
