@@ -3,7 +3,7 @@
 //!
 //! * `register COUNT AT_ONCE`: COUNT more clients; answers the milliseconds it took.
 //! * `join`: all go into the room; answers the milliseconds.
-//! * `talk MILLISECONDS`: the first ten talk, each with at most [`WINDOW`] lines that not everybody
+//! * `talk MILLISECONDS`: the first ten talk, each with at most `WINDOW` lines that not everybody
 //!   has; answers the deliveries, all of which have arrived.
 //! * `storm MILLISECONDS AT_ONCE`: others connect, register and go; answers how many did, and the
 //!   99th of a hundred times that a PING of a bystander took, in microseconds.
