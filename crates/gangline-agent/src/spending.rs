@@ -227,8 +227,8 @@ impl Spending {
         }
     }
 
-    /// Reports each change of a budget once. Returns whether it holds the agent now. The hold comes first:
-    /// whoever reads the report finds the agent held.
+    /// Reports each change of a budget once. Returns whether it holds the agent now. The hold comes first,
+    /// so that the agent is held when somebody reads the report.
     async fn tell(
         &mut self,
         (scope, budget): (&BudgetScope, &Budget),

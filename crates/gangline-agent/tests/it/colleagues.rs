@@ -9,6 +9,7 @@ use crate::rig::{ADA, BOB, Daemon, ROOM, Rig};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const ROWS: &str = "SELECT agent || ' ' || origin FROM messages ORDER BY id";
+const ANSWERED: &str = "SELECT state || ' ' || answer || ' ' || answered_by FROM questions";
 const OPEN: &str = "SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn', 'held')";
 
 /// Each agent mentions the other by tool, for ever.
@@ -215,14 +216,12 @@ fn an_agent_asks_another_and_goes_on_with_its_answer() {
     three.alice.hears(ADA, ROOM, "I have asked");
     three.alice.hears(ADA, ROOM, "going on with blue of lab-bob");
     three.rig.sees(OPEN, &["0"]);
-    let question = "SELECT state || ' ' || answer || ' ' || answered_by FROM questions";
-    assert_eq!(three.rig.query(question), ["answered blue lab-bob"]);
+    assert_eq!(three.rig.query(ANSWERED), ["answered blue lab-bob"]);
     // C15: the rows are the delivery; in Bob's conversation with Ada stand the copies, which start nothing.
     three.rig.sees("SELECT count(*) FROM outbox WHERE state <> 'confirmed'", &["0"]);
     let lines =
-        "SELECT agent || ' ' || target || ' ' || kind || ': ' || body FROM outbox ORDER BY id";
-    let mut lines = three.rig.query(lines);
-    lines.sort();
+        "SELECT agent || ' ' || target || ' ' || kind || ': ' || body FROM outbox ORDER BY 1";
+    let lines = three.rig.query(lines);
     let expect = [
         "lab-ada #general privmsg: I have asked",
         "lab-ada #general privmsg: going on with blue of lab-bob",
@@ -306,8 +305,8 @@ fn where_agents_never_decide_an_owner_is_asked_too() {
     boss.hears(ADA, ROOM, "going on with blue of boss (owner)");
 }
 
-/// R1-52: what a configuration lets agents' answers count for: with `first` an agent in the room answers what is
-/// asked there, by its tool or by a mention of whoever waits in a call; without it both are refused, or a message.
+/// R1-52: with `agent_answers: first` an agent in the room may answer what is asked there, with its tool or by
+/// mentioning an agent that waits in a call. Without it, the tool is refused and the mention is a message.
 #[test]
 fn an_agent_in_the_room_answers_where_the_configuration_lets_it() {
     let script = "rules:
@@ -419,8 +418,7 @@ fn the_final_text_of_an_agent_that_was_asked_is_its_answer() {
     three.alice.say(ROOM, "@lab-ada begin");
     three.alice.hears(ADA, ROOM, "going on with blue of lab-bob");
     three.rig.sees(OPEN, &["0"]);
-    let question = "SELECT state || ' ' || answer || ' ' || answered_by FROM questions";
-    assert_eq!(three.rig.query(question), ["answered blue lab-bob"]);
+    assert_eq!(three.rig.query(ANSWERED), ["answered blue lab-bob"]);
     let adas = "SELECT origin FROM messages WHERE agent = 'lab-ada' ORDER BY id";
     assert_eq!(three.rig.query(adas), ["mention", "answer"]);
 }

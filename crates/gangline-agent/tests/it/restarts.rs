@@ -1,4 +1,4 @@
-//! What an agent is told of its daemon's start (R2-14), and what other programs are.
+//! What a start of the daemon tells the agent (R2-14), and other programs.
 
 use serde_json::Value;
 

@@ -160,7 +160,7 @@ fn each_trouble_that_the_model_names_is_whispered_twice_and_then_escalated() {
         daemon.dial().sees("the escalation", |it| it["escalated"] == true);
         let alerts = "SELECT room_text FROM alerts WHERE event = 'agent_spiraling'";
         let alert = eventually("the alert", || Some(rig.query(alerts)).filter(|it| it.len() == 1));
-        // No rule has counted a repetition, so no number is told.
+        // No rule has counted a repetition, so the text has no number.
         assert!(!alert[0].contains("Retried"), "{alert:?}");
         assert!(alert[0].contains(&format!("Cause: {text}. ")), "{alert:?}");
         rig.sees("SELECT kind || ' ' || state FROM findings", &["escalation open"]);

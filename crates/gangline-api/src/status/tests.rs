@@ -129,7 +129,7 @@ fn a_pause_says_why_and_until_when() {
     assert_eq!(paused.describe(), "paused; sleeps until 2026-11-26 09:00Z");
 }
 
-/// Whoever says `resume` to an agent that stays held hears by what, until when, and what helps.
+/// If `resume` does not end the hold, the reply says what holds the agent, until when, and what helps.
 #[test]
 fn what_resume_does_not_end_is_told_with_what_does() {
     let pause = |reason: PauseReason, until: Option<&str>, note: Option<&str>| ShownPause {

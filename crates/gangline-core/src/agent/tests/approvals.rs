@@ -39,8 +39,8 @@ fn an_interrupt_withdraws_approvals_and_fails_the_message() {
     story.finish(1, Finish::Interrupted, "end t1.1 interrupted:operator m1=failed");
 }
 
-/// A question that the program takes back is none any more; the time of the turn, which stood still
-/// for it, runs again.
+/// If the program withdraws its question, nothing waits for an answer, and the clock of the turn, which
+/// stood still meanwhile, runs again.
 #[test]
 fn an_approval_that_is_taken_back_waits_for_nobody() {
     let mut story = Story::working();

@@ -63,7 +63,7 @@ fn resume_tries_a_spent_quota_again() {
     story.is(Input::Operator(Operator::Resume), "(Resumed); take t1.2 m2");
 }
 
-/// R0-52, C1: the agent goes on when no reason holds; an operator's `resume` ends those that are a
+/// R0-52, C1: the agent continues when no reason for a pause is left; an operator's `resume` ends those that are a
 /// person's to end.
 #[test]
 fn an_agent_goes_on_when_no_reason_holds() {

@@ -203,11 +203,11 @@ fn a_finding_counts_once_in_a_turn_and_advice_never() {
     let _ = watch.observe(&at(0, StepKind::TurnStarted { task }));
     assert!(whispered(&watch.detected(&detection(1, true))).1);
     let act = watch.detected(&detection(2, true));
-    assert!(matches!(act, Act::Escalate { retries: 4, .. }), "it goes on: {act:?}");
+    assert!(matches!(act, Act::Escalate { retries: 4, .. }), "the count continues: {act:?}");
 }
 
-/// R1-35, R1-42: what is told is how often the same was done again, also where the model gives up; an `OK`
-/// forgets it.
+/// R1-35, R1-42: an escalation says how often a call was repeated, also if the model asked for it; an `OK`
+/// resets the count.
 #[test]
 fn an_escalation_says_how_often_the_same_was_done_again() {
     let mut watch = Watch::new(limits(20, 1, 3));

@@ -151,7 +151,7 @@ async fn every_verb_is_for_those_alone_who_may_use_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// C15: a notice is the visible copy of something. Whoever sends it, and whatever it says, it is taken as nothing.
+/// C15: a notice only shows a copy of a row. It has no effect, no matter who sends it and what it says.
 #[tokio::test]
 async fn nothing_that_a_notice_says_is_taken_in() {
     let mut room = stage(&EmptyStore::make().await).await;
