@@ -11,7 +11,7 @@ use gangline_core::{
     whisper::{WhisperKind, WhisperSource},
 };
 use gangline_os::clock::UnixMicros;
-use gangline_store::{ApprovalRow, MessageRow, NewFinding, PauseRow};
+use gangline_store::{ApprovalRow, MessageRow, NewFinding};
 use tokio::sync::{mpsc, oneshot};
 
 #[cfg(test)]
@@ -61,8 +61,6 @@ pub(crate) enum Incoming {
     NoReply { turn: TurnId, message: Option<MessageId>, heard: Heard },
     /// An operator's word.
     Operator(Word),
-    /// What the store has of pauses when the daemon begins.
-    Pauses(Vec<PauseRow>),
     /// Begins no new turn for this reason. A pause that already holds gets the new end and note.
     Pause { reason: PauseReason, until: Option<UnixMicros>, note: Option<Redacted> },
     /// This reason holds no more.

@@ -35,7 +35,6 @@ impl AgentLoop {
                 log_heard(heard);
             }
             Incoming::Operator(word) => self.operator(word),
-            Incoming::Pauses(rows) => self.begin_paused(rows),
             Incoming::Pause { reason, until, note } => {
                 let agent = self.me.agent.clone();
                 self.pause_with(NewPause { note, ..NewPause::new(agent, reason, until) });

@@ -96,8 +96,10 @@ impl AgentLoop {
         self.think(Input::Pause { reason, until: self.until(until) });
     }
 
-    /// Takes what the store has when the daemon begins. What is over by now is forgotten.
-    pub(super) fn begin_paused(&mut self, rows: Vec<PauseRow>) {
+    /// Takes what the store has when the daemon begins. What is over by now is forgotten. Any input may
+    /// start a backend, so this comes before the first one, and after what the agent's schedule and
+    /// account are.
+    pub(crate) fn begins_paused(mut self, rows: &[PauseRow]) -> Self {
         let now = self.me.clock.now();
         for row in rows.iter().filter(|row| row.holds == Holds::Yes && !row.stops(now)) {
             self.journal.push(Single::Unpause { reason: row.reason, until: row.until });
@@ -106,8 +108,9 @@ impl AgentLoop {
             // It may have ended while no daemon ran.
             self.limit_over();
         }
-        self.obey(&rows);
+        self.obey(rows);
         self.look_at_the_clock();
+        self
     }
 
     /// Obeys what another process wrote into the store. What was read before an order of ours was

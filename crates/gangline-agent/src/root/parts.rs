@@ -315,7 +315,8 @@ impl Parts {
             .permitted(settings.agent.permissions, shared.unasked.clone())
             .counts(settings.spending.prices.clone(), totals)
             .spends_from(settings.spending.account.clone())
-            .with_watchdogs(settings.watchdogs);
+            .with_watchdogs(settings.watchdogs)
+            .begins_paused(&started.pauses);
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             agent_loop: loop_end,
@@ -336,7 +337,6 @@ impl Parts {
             intake: intake.clone(),
         };
         outer::spawn(&mut tasks, settings, &shared, outer);
-        let _ = agent_loop.try_send(Incoming::Pauses(started.pauses.clone()));
         let supervisor = fed.map(|fed| watcher::waiting(settings, &shared, (fed, &unwatched)));
         let asked_to_end = CancellationToken::new();
         let requests =

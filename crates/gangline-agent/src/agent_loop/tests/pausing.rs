@@ -128,7 +128,7 @@ fn the_other_agents_of_an_account_are_warned_of_a_spent_quota() {
     let bob: AgentName = "oak-bob".parse().unwrap();
     let account = Account { name: "claude with its own login".to_owned(), others: vec![bob] };
     rig.agent_loop = rig.agent_loop.spends_from(account);
-    rig.agent_loop.take(Incoming::Pauses(Vec::new()));
+    rig.agent_loop = rig.agent_loop.begins_paused(&[]);
     let findings = |rig: &mut Rig| -> Vec<String> {
         let entries = rig.agent_loop.journal.take_waiting().into_iter();
         entries
@@ -232,7 +232,7 @@ fn an_agent_sleeps_by_the_clock_and_is_woken() {
     let (end, start) = (minute(&noon), minute(&(&noon + jiff::Span::new().minutes(1))));
     let schedule = Schedule::new(start, end).ok();
     rig.agent_loop = rig.agent_loop.rests(schedule, OnEscalation::Hold);
-    rig.agent_loop.take(Incoming::Pauses(Vec::new()));
+    rig.agent_loop = rig.agent_loop.begins_paused(&[]);
     assert_eq!(held(&rig), [PauseReason::Schedule]);
     assert_eq!(written(&mut rig).1, ["schedule with an end Yes"]);
     rig.agent_loop.take(Incoming::Operator(Word::Resume));
@@ -244,6 +244,19 @@ fn an_agent_sleeps_by_the_clock_and_is_woken() {
     assert_eq!(held(&rig), [PauseReason::Schedule], "the next one");
 }
 
+/// Whatever the loop hears first: an agent that was paused before starts no backend.
+#[test]
+fn an_agent_that_begins_paused_starts_no_backend() {
+    let mut rig = Rig::starting(false);
+    let at = rig.clock.now();
+    let (reason, until, holds, note) = (PauseReason::Operator, None, Holds::Yes, None);
+    rig.agent_loop = rig.agent_loop.begins_paused(&[PauseRow { reason, until, holds, note, at }]);
+    rig.agent_loop.message(Waiting { row: row(1, ("ori", Tier::Owner), "#lab"), said: Vec::new() });
+    assert_eq!(rig.showing.borrow().view.phase, PhaseName::Down);
+    rig.agent_loop.take(Incoming::Operator(Word::Resume));
+    assert_eq!(rig.showing.borrow().view.phase, PhaseName::Starting);
+}
+
 /// What was over while no daemon ran is forgotten; the rest holds, with its end.
 #[test]
 fn a_daemon_begins_with_the_pauses_that_still_hold() {
@@ -251,11 +264,11 @@ fn a_daemon_begins_with_the_pauses_that_still_hold() {
     let now = rig.clock.now();
     let hour = Duration::from_secs(3600);
     let row = |reason, until, holds| PauseRow { reason, until, holds, note: None, at: now };
-    rig.agent_loop.take(Incoming::Pauses(vec![
+    rig.agent_loop = rig.agent_loop.begins_paused(&[
         row(PauseReason::Operator, Some(now), Holds::Yes),
         row(PauseReason::RateLimit, Some(now.plus(hour)), Holds::Yes),
         row(PauseReason::Escalation, None, Holds::No),
-    ]));
+    ]);
     assert_eq!(held(&rig), [PauseReason::RateLimit]);
     assert_eq!(written(&mut rig).1, ["no operator"]);
     assert!(rig.showing.borrow().note.escalated.is_some());
