@@ -323,9 +323,13 @@ fn a_login_is_seen_by_its_file() {
     let world = with(&[("claude", "echo '2.1.330 (Claude Code)'"), ("codex", "echo 0.169.0")]);
     let _ = world.file(
         "agents.yaml",
-        "agents:\n  - {nick: spark-a, agent: claude, directory: .}\n  \
-         - {nick: spark-b, agent: claude, directory: ., account_dir: accounts/b}\n  \
-         - {nick: spark-c, agent: codex, directory: ., env: {CODEX_HOME: /opt/none}}\n",
+        &format!(
+            "server: {{port: {}}}\nagents:\n  - {{nick: spark-a, agent: claude, directory: .}}\n  \
+             - {{nick: spark-b, agent: claude, directory: ., account_dir: accounts/b}}\n  \
+             - {{nick: spark-c, agent: codex, directory: ., env: {{CODEX_HOME: /opt/none}}}}\n",
+            // The usual port may be another server's.
+            free_port()
+        ),
     );
     let logins = || {
         let found = world.run(&["doctor", "--json"]).json();
