@@ -301,8 +301,13 @@ async fn write_together(deps: Arc<JournalDeps>, entries: Vec<Entry>) -> Result<W
     let (mut again, mut why) = (Vec::new(), None);
     for (entry, result) in entries.into_iter().zip(results) {
         match result {
-            // An earlier try had ended the turn after all.
-            Ok(()) | Err(StoreError::TurnNotOpen { .. }) => {
+            Ok(notify) => {
+                notify_all(&deps.paths, &notify);
+                wrote.replies.extend(after_commit(&deps, &entry));
+            }
+            // An earlier try had ended the turn after all: of its result only what it sent is known.
+            Err(StoreError::TurnNotOpen { .. }) => {
+                notify_all(&deps.paths, &sent_to(&entry));
                 wrote.replies.extend(after_commit(&deps, &entry));
             }
             Err(error) if waiting_helps(&error) => {
@@ -316,20 +321,25 @@ async fn write_together(deps: Arc<JournalDeps>, entries: Vec<Entry>) -> Result<W
     Ok(wrote)
 }
 
+/// Wakes other agents.
+pub(crate) fn notify_all(paths: &Paths, agents: &[AgentName]) {
+    for agent in agents {
+        change_notice::notify(&paths.change_notice(agent.as_str()));
+    }
+}
+
+/// Returns the agents that the turn sends messages to.
+fn sent_to(entry: &Entry) -> Vec<AgentName> {
+    let Entry::End(end) = entry else { return Vec::new() };
+    let messages = end.sends.iter().filter_map(|send| send.deliver.as_ref());
+    messages.map(|message| message.agent.clone()).collect()
+}
+
 /// Wakes the tasks that act on what was written; returns the reply to the loop.
 fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
     match entry {
-        Entry::End(end) => {
+        Entry::End(_) => {
             deps.outbox.notify_one();
-            let woken = end.sends.iter().filter_map(|send| send.deliver.as_ref());
-            for message in woken {
-                change_notice::notify(&deps.paths.change_notice(message.agent.as_str()));
-            }
-            // A question that the turn was asked may be closed by its failure.
-            let told = end.sends.iter().filter(|send| send.deliver.is_none());
-            for agent in told.filter_map(|send| send.target.parse::<AgentName>().ok()) {
-                change_notice::notify(&deps.paths.change_notice(agent.as_str()));
-            }
             // Messages that went back wait again.
             Some(Reply::Rescan)
         }

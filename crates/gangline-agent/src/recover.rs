@@ -23,21 +23,30 @@ use crate::{
     identity::{Identity, new_event},
 };
 
+/// What was settled.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recovered {
+    /// How many turns.
+    pub(crate) turns: usize,
+    /// The other agents that have something of it, such as the answer to their question: notify them.
+    pub(crate) notify: Vec<AgentName>,
+}
+
 /// Settles every turn of an older epoch.
 pub(crate) async fn recover(
     me: &Identity,
     store: &Store,
     rules: Rules,
-) -> Result<usize, StoreError> {
+) -> Result<Recovered, StoreError> {
     store.void_older(&me.agent, me.epoch).await?;
     // Their callers are gone with the daemon: the answers are messages.
     store.stop_waiting(&me.agent, Waited::Before(me.epoch)).await?;
     let open = store.open_turns(&me.agent, me.epoch).await?;
-    let count = open.len();
+    let mut recovered = Recovered { turns: open.len(), notify: Vec::new() };
     for turn in open {
-        recover_one(me, store, rules, turn).await?;
+        recovered.notify.extend(recover_one(me, store, rules, turn).await?);
     }
-    Ok(count)
+    Ok(recovered)
 }
 
 async fn recover_one(
@@ -45,7 +54,7 @@ async fn recover_one(
     store: &Store,
     rules: Rules,
     open: OpenTurn,
-) -> Result<(), StoreError> {
+) -> Result<Vec<AgentName>, StoreError> {
     let turn = open.turn.turn;
     let lines = lines_of(store, &open).await?;
     let recovered = recovery::recover(
@@ -80,9 +89,9 @@ async fn recover_one(
         events: new_event(me, Some(turn), &ended).into_iter().collect(),
         withdraw_approvals: Some("the daemon ended".to_owned()),
     };
-    store.end_turn(end).await?;
+    let ended = store.end_turn(end).await?;
     info!(%turn, "recovered a lost turn");
-    Ok(())
+    Ok(ended.notify)
 }
 
 fn message(entry: &gangline_store::TurnMessage) -> TurnMessage {

@@ -42,7 +42,7 @@ use crate::{
     control::{self, requests::Requests, socket::Socket},
     environment,
     identity::{Identity, new_event},
-    model, recover,
+    journal, model, recover,
     relaying::Prepared,
     settings::{Ended, Settings},
     texts,
@@ -162,15 +162,16 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     let recovered = recover::recover(&me, &store, rules)
         .await
         .map_err(|error| unusable("cannot recover", &error))?;
-    if recovered > 0 {
-        info!(recovered, "lost turns settled");
+    if recovered.turns > 0 {
+        info!(recovered = recovered.turns, "lost turns settled");
     }
+    journal::notify_all(&settings.paths, &recovered.notify);
     notices(&settings, &store, (&me, &epoch)).await;
     model::adopt(&settings.paths, &name, &configured);
     let notice_path = settings.paths.change_notice(name.as_str());
     let changes = ChangeNotice::bind(&notice_path)
         .map_err(|error| crashed("cannot bind the socket of change notices", &error))?;
-    let note = restart_note::leave(&settings, &store, (&epoch, recovered)).await;
+    let note = restart_note::leave(&settings, &store, (&epoch, recovered.turns)).await;
     let relay = Prepared::new(&settings).await?;
     if let Some(relay) = &relay {
         settings.secrets.push(relay.token());

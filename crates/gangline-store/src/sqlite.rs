@@ -17,7 +17,7 @@ pub(crate) mod changes;
 mod commit;
 mod connect;
 pub(crate) mod events;
-mod fault;
+pub(crate) mod fault;
 mod files;
 pub(crate) mod findings;
 mod job;
@@ -52,6 +52,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
+use gangline_core::AgentName;
 use gangline_os::clock::SharedClock;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -72,8 +73,8 @@ use crate::{
     types::{AgentRow, Health, Order, Syncs},
 };
 
-/// The statements of a write that gives nothing back.
-pub(crate) type Work = Box<dyn FnOnce(&mut Writer) -> Result<(), Fault> + Send>;
+/// The statements of a write that only says which other agents have something of it.
+pub(crate) type Work = Box<dyn FnOnce(&mut Writer) -> Result<Vec<AgentName>, Fault> + Send>;
 
 /// Requests that wait for the writing thread; more wait at their callers.
 const WRITES: usize = 256;
@@ -215,7 +216,7 @@ impl Sqlite {
     pub(crate) async fn write_together(
         &self,
         writes: Vec<(&'static Op, Work)>,
-    ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+    ) -> Result<Vec<Result<Vec<AgentName>, StoreError>>, StoreError> {
         let stage = Stage::waiting();
         let (mut jobs, mut answers): (Vec<Box<dyn Write>>, Vec<_>) = (Vec::new(), Vec::new());
         for (op, work) in writes {

@@ -137,9 +137,9 @@ async fn take(
 async fn undo(deps: &JournalDeps, end: EndTurn) -> Result<Wrote, Fatal> {
     let turn = end.turn;
     let written = deps.store.together(vec![Entry::End(end.clone())]).await;
-    match written.and_then(|mut results| results.pop().unwrap_or(Ok(()))) {
+    match written.and_then(|mut results| results.pop().unwrap_or(Ok(Vec::new()))) {
         // The take was not written.
-        Ok(()) | Err(StoreError::TurnNotOpen { .. }) => {
+        Ok(_) | Err(StoreError::TurnNotOpen { .. }) => {
             deps.outbox.notify_one();
             Ok(committed(vec![Reply::Rescan, Reply::TakeFailed { turn }]))
         }

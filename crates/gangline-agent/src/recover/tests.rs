@@ -149,7 +149,7 @@ async fn all_that_is_recorded_of_a_turn_is_read() {
     };
     let all = 2 * usize::try_from(PAGE_MAX).unwrap() + 1;
     let results = store.together(vec![Entry::Events(vec![new; all])]).await.unwrap();
-    results.into_iter().for_each(|result| result.unwrap());
+    assert!(results.iter().all(Result::is_ok));
     assert_eq!(actions(&store, &ada(), TURN, &[]).await.unwrap().len(), all);
 }
 
@@ -195,7 +195,8 @@ async fn what_a_dead_daemon_had_asked_is_void_and_not_withdrawn() {
     let (clock, redactor) = (clock::system(), Arc::new(Redactor::default()));
     let everybody = Arc::default();
     let me = Identity { agent: ada(), epoch: Epoch(2), clock, redactor, everybody };
-    assert_eq!(recover(&me, &store, Rules::default()).await.unwrap(), 1);
+    let recovered = recover(&me, &store, Rules::default()).await.unwrap();
+    assert_eq!(recovered, Recovered { turns: 1, notify: Vec::new() });
     let approval = store.approval(number).await.unwrap().unwrap();
     assert_eq!(approval.state, ApprovalState::Void);
     let row = store.message(message).await.unwrap().unwrap();

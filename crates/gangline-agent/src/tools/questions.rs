@@ -90,9 +90,8 @@ impl AgentTools {
         if let Some(context) = context {
             self.answered_in(context, &row).await?;
         }
-        if closed.message.is_some() {
-            change_notice::notify(&self.speaker.paths.change_notice(row.agent.as_str()));
-        }
+        // Whether it is a message, or a call waits for it.
+        change_notice::notify(&self.speaker.paths.change_notice(row.agent.as_str()));
         let state = closed.row.state;
         let counted = if state == QuestionState::Open { "counted" } else { state.as_str() };
         Ok(json!({"id": number, "state": counted, "answer": answer}).to_string())

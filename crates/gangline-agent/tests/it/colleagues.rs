@@ -383,20 +383,24 @@ fn an_agent_that_only_owners_prompt_is_not_asked() {
 /// is the result of its call.
 #[test]
 fn nobody_asks_back_whose_asker_waits_in_a_call() {
-    let three = Three::meet(
-        "rules:
-  - when: {tool: ask, tool_result: 'waits in a call for your answer to question 1'}
-    reply: [text: 'red']
-  - when: {user: '\\[QUESTION 1\\] <ADA>'}
-    reply: [tool_use: {name: ask, input: {question: 'of which wall?', to: ADA}}]
-",
-    );
-    let mut ipc = three._ada.dial();
-    ipc.send(json!({"type": "irc_ask", "channel": BOB, "question": "which colour?"}));
-    let answer = ipc.frame().unwrap();
-    assert_eq!(answer["data"]["answer"]["nick"], BOB, "{answer}");
-    assert_eq!(answer["data"]["answer"]["text"], "red", "{answer}");
-    assert_eq!(three.rig.query("SELECT count(*) FROM questions"), ["1"]);
+    for answer in ["text: 'red'", "tool_use: {name: answer, input: {id: 1, answer: red}}"] {
+        let three = Three::meet(&format!(
+            "rules:
+  - when: {{tool: answer}}
+    reply: [text: 'this goes to nobody']
+  - when: {{tool: ask, tool_result: 'waits in a call for your answer to question 1'}}
+    reply: [{answer}]
+  - when: {{user: '\\[QUESTION 1\\] <ADA>'}}
+    reply: [tool_use: {{name: ask, input: {{question: 'of which wall?', to: ADA}}}}]
+"
+        ));
+        let mut ipc = three._ada.dial();
+        ipc.send(json!({"type": "irc_ask", "channel": BOB, "question": "which colour?"}));
+        let answer = ipc.frame().unwrap();
+        assert_eq!(answer["data"]["answer"]["nick"], BOB, "{answer}");
+        assert_eq!(answer["data"]["answer"]["text"], "red", "{answer}");
+        assert_eq!(three.rig.query("SELECT count(*) FROM questions"), ["1"]);
+    }
 }
 
 /// R2-22: an agent that was asked and ends its turn without the tool has answered by its final text,

@@ -19,16 +19,26 @@ const NO_ANSWER: &str = "[no answer]";
 /// hops are limited.
 const ABOUT_MAX: usize = 64;
 
+/// What a turn answered by its end.
+pub(super) struct Answered {
+    /// The messages whose askers need not be told it again.
+    pub(super) messages: Vec<MessageId>,
+    /// Those who asked.
+    pub(super) askers: Vec<AgentName>,
+}
+
 /// Answers the questions that the turn's messages asked and that the agent has not answered by tool:
-/// with what it said to the asker. Returns the messages whose askers need not be told it again.
-pub(super) fn answer_by_turn(w: &mut Writer, end: &EndTurn) -> Result<Vec<MessageId>, Fault> {
-    let (mut answered, mut closed) = (Vec::new(), Vec::new());
+/// with what it said to the asker.
+pub(super) fn answer_by_turn(w: &mut Writer, end: &EndTurn) -> Result<Answered, Fault> {
+    let (mut answered, mut closed) =
+        (Answered { messages: Vec::new(), askers: Vec::new() }, Vec::new());
     for settle in &end.settle {
         for row in about(&w.connection, &end.agent, settle.message)? {
             let is_open = row.state == QuestionState::Open;
             if closed.contains(&row.number) || (is_open && settled_by(w, (end, settle), &row)?) {
                 closed.push(row.number);
-                answered.push(settle.message);
+                answered.messages.push(settle.message);
+                answered.askers.push(row.agent);
             }
         }
     }

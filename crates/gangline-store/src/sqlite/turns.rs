@@ -182,15 +182,18 @@ pub(crate) fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
     ended.returned = return_rest(w, end)?;
     let answered = asked::answer_by_turn(w, end)?;
     asked::keep_answered(w, end)?;
+    ended.notify = answered.askers;
     for send in &end.sends {
-        let answers = send.in_reply_to.is_some_and(|message| answered.contains(&message));
+        let answers = send.in_reply_to.is_some_and(|message| answered.messages.contains(&message));
         let receipt = match answers {
             // The asker has the answer to its question.
             true => send::put(w, &Send { deliver: None, ..send.clone() }, None)?,
             false => send::put(w, send, None)?,
         };
         ended.outbox.extend(receipt.outbox);
-        ended.delivered.extend(receipt.delivered);
+        if receipt.delivered.is_some() {
+            ended.notify.extend(send.deliver.as_ref().map(|message| message.agent.clone()));
+        }
     }
     events::put(w, &end.events)?;
     let why = end.withdraw_approvals.as_deref().unwrap_or("the turn ended");

@@ -6,7 +6,9 @@ use super::Store;
 use crate::{
     error::StoreError,
     op::{self, Op},
-    sqlite::{Work, Writer, agents, alerts, approvals, events, findings, send, turns, whispers},
+    sqlite::{
+        Work, Writer, agents, alerts, approvals, events, fault::Fault, findings, send, turns, whispers,
+    },
     types::{
         AgentUpdate, Delivered, EndTurn, NewAlert, NewEvent, NewFinding, NewUsage, NewWhisper, Send,
     },
@@ -50,8 +52,8 @@ pub enum Entry {
 }
 
 impl Store {
-    /// Makes the writes in their order, in one commit with one sync. Returns what became of each:
-    /// one that is refused by itself ([`StoreError::Fenced`], [`StoreError::TurnNotOpen`], a
+    /// Makes the writes in their order, in one commit with one sync. Returns what became of each, with the
+    /// other agents that have something of it, such as a message: notify them. One that is refused by itself ([`StoreError::Fenced`], [`StoreError::TurnNotOpen`], a
     /// statement that fails) leaves the others as they are; a storage that cannot write fails all.
     ///
     /// # Errors
@@ -59,58 +61,52 @@ impl Store {
     pub async fn together(
         &self,
         entries: Vec<Entry>,
-    ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
-        self.sqlite.write_together(entries.into_iter().map(Entry::write).collect()).await
+    ) -> Result<Vec<Result<Vec<AgentName>, StoreError>>, StoreError> {
+        let write = |entry: Entry| -> (&'static Op, Work) {
+            (entry.op(), Box::new(move |w: &mut Writer| entry.run(w)))
+        };
+        self.sqlite.write_together(entries.into_iter().map(write).collect()).await
     }
 }
 
 impl Entry {
-    fn write(self) -> (&'static Op, Work) {
+    fn op(&self) -> &'static Op {
         match self {
-            Self::Events(events) => {
-                (&op::APPEND, Box::new(move |w: &mut Writer| events::append(w, &events).map(drop)))
-            }
-            Self::Usage(usage) => {
-                (&op::ADD_USAGE, Box::new(move |w: &mut Writer| agents::add_usage(w, &usage)))
-            }
-            Self::Alert(alert) => {
-                let work = move |w: &mut Writer| alerts::raise(w, &alert).map(drop);
-                (&op::ALERT, Box::new(work))
-            }
-            Self::AlertUnlessAsked { alert, turn, message } => {
-                let work =
-                    move |w: &mut Writer| alerts::raise_unless_asked(w, &alert, (turn, message));
-                (&op::ALERT, Box::new(work))
-            }
-            Self::Agent(agent, epoch, update) => {
-                let work = move |w: &mut Writer| agents::update(w, &agent, epoch, &update);
-                (&op::SET_AGENT, Box::new(work))
-            }
-            Self::Delivered(number) => {
-                let work = move |w: &mut Writer| approvals::mark_delivered(w, number);
-                (&op::MARK_DELIVERED, Box::new(work))
-            }
-            Self::Finding(new) => {
-                let work = move |w: &mut Writer| findings::raise(w, &new).map(drop);
-                (&op::RAISE_FINDING, Box::new(work))
-            }
-            Self::FindingResolved(agent, key) => {
-                let work = move |w: &mut Writer| findings::resolve(w, &agent, &key).map(drop);
-                (&op::RESOLVE_FINDING, Box::new(work))
-            }
-            Self::Send(send) => {
-                (&op::SEND, Box::new(move |w: &mut Writer| send::send(w, &send, None).map(drop)))
-            }
-            Self::Whisper(new) => {
-                (&op::WHISPER, Box::new(move |w: &mut Writer| whispers::say(w, &new).map(drop)))
-            }
-            Self::WhispersDelivered(told) => {
-                let work = move |w: &mut Writer| whispers::deliver(w, &told);
-                (&op::WHISPERS_DELIVERED, Box::new(work))
-            }
-            Self::End(end) => {
-                (&op::END_TURN, Box::new(move |w: &mut Writer| turns::end(w, &end).map(drop)))
-            }
+            Self::Events(_) => &op::APPEND,
+            Self::Usage(_) => &op::ADD_USAGE,
+            Self::Alert(_) | Self::AlertUnlessAsked { .. } => &op::ALERT,
+            Self::Agent(..) => &op::SET_AGENT,
+            Self::Delivered(_) => &op::MARK_DELIVERED,
+            Self::Finding(_) => &op::RAISE_FINDING,
+            Self::FindingResolved(..) => &op::RESOLVE_FINDING,
+            Self::Send(_) => &op::SEND,
+            Self::Whisper(_) => &op::WHISPER,
+            Self::WhispersDelivered(_) => &op::WHISPERS_DELIVERED,
+            Self::End(_) => &op::END_TURN,
         }
+    }
+
+    /// Returns the other agents that have something of it.
+    fn run(&self, w: &mut Writer) -> Result<Vec<AgentName>, Fault> {
+        match self {
+            Self::Events(events) => events::append(w, events).map(drop)?,
+            Self::Usage(usage) => agents::add_usage(w, usage)?,
+            Self::Alert(alert) => alerts::raise(w, alert).map(drop)?,
+            Self::AlertUnlessAsked { alert, turn, message } => {
+                alerts::raise_unless_asked(w, alert, (*turn, *message))?;
+            }
+            Self::Agent(agent, epoch, update) => agents::update(w, agent, *epoch, update)?,
+            Self::Delivered(number) => approvals::mark_delivered(w, *number)?,
+            Self::Finding(new) => findings::raise(w, new).map(drop)?,
+            Self::FindingResolved(agent, key) => findings::resolve(w, agent, key).map(drop)?,
+            Self::Send(new) => {
+                let delivered = send::send(w, new, None)?.delivered.and(new.deliver.as_ref());
+                return Ok(delivered.into_iter().map(|message| message.agent.clone()).collect());
+            }
+            Self::Whisper(new) => whispers::say(w, new).map(drop)?,
+            Self::WhispersDelivered(told) => whispers::deliver(w, told)?,
+            Self::End(end) => return Ok(turns::end(w, end)?.notify),
+        }
+        Ok(Vec::new())
     }
 }

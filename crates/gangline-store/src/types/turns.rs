@@ -6,7 +6,7 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 
-use super::{Accepted, MessageRow, NewEvent, OutboxId, Send};
+use super::{MessageRow, NewEvent, OutboxId, Send};
 
 /// T1: messages go into a turn, before a byte goes to the backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,8 +82,9 @@ pub struct EndTurn {
 pub struct Ended {
     /// The rows of the outbox, in the order of the sends' lines.
     pub outbox: Vec<OutboxId>,
-    /// The rows made for other agents: notify them.
-    pub delivered: Vec<Accepted>,
+    /// The other agents that have something of it, such as a message or the answer to their question: notify
+    /// them.
+    pub notify: Vec<AgentName>,
     /// Messages named in `settle` that this turn does not hold.
     pub skipped: Vec<MessageId>,
     /// Messages that `settle` forgot; they wait again.

@@ -66,7 +66,7 @@ pub(crate) fn claude() -> Whose<'static> {
 
 /// Records one thing by itself.
 pub(crate) async fn alone(store: &Store, entry: Entry) -> Result<(), StoreError> {
-    store.together(vec![entry]).await?.remove(0)
+    store.together(vec![entry]).await?.remove(0).map(drop)
 }
 
 pub(crate) fn bob() -> AgentName {

@@ -1,6 +1,7 @@
 //! The machine's clock, which a test can put forward and at which it can hold up whoever asks.
 
 use std::{
+    future::pending,
     sync::{Arc, Condvar, Mutex},
     time::Duration,
 };
@@ -9,7 +10,11 @@ use gangline_os::clock::{Clock, SharedClock, Sleep, UnixMicros, system};
 use gangline_testkit::eventually;
 use tokio::sync::watch;
 
-/// See the file. Time also passes by itself, so nothing ever waits for a test that forgets it.
+/// What a daemon that has missed a notice waits for, or less: root's tick is half a minute.
+const TICK: Duration = Duration::from_secs(29);
+
+/// See the file. Time also passes by itself, so nothing waits for a test that forgets it, but for a tick:
+/// that comes only when the clock is put forward. So a test that needs one fails, instead of being slow.
 pub(crate) struct HandClock {
     machine: SharedClock,
     ahead: watch::Sender<Duration>,
@@ -110,6 +115,10 @@ impl Clock for HandClock {
         let all = Arc::clone(&self.awaited);
         all.lock().unwrap().push(until);
         let awaited = Awaited { until, all };
+        let is_tick = {
+            let wait = until.saturating_sub(machine.monotonic() + *ahead.borrow());
+            wait > TICK && wait <= TICK * 2
+        };
         Box::pin(async move {
             let _awaited = awaited;
             loop {
@@ -118,8 +127,14 @@ impl Clock for HandClock {
                 if left.is_zero() {
                     return;
                 }
+                let by_itself = async {
+                    match is_tick {
+                        true => pending().await,
+                        false => machine.sleep_until(machine.monotonic() + left).await,
+                    }
+                };
                 tokio::select! {
-                    () = machine.sleep_until(machine.monotonic() + left) => return,
+                    () = by_itself => return,
                     changed = ahead.changed() => if changed.is_err() {
                         // The clock is gone, and its test with it.
                         return machine.sleep_until(machine.monotonic() + left).await;

@@ -342,11 +342,14 @@ fn ends(turn: TurnId, id: MessageId, state: MessageState, said: Option<&str>) ->
 /// R2-22: what an agent said at the end of its turn is its answer, or its vote, unless it has given one
 /// by tool.
 pub(crate) async fn the_end_of_a_turn_answers_what_it_was_asked(_: &Fixture) {
-    for (rule, before, after) in [
-        (AnswerRule::First, None, Some("no")),
-        (AnswerRule::Vote, None, None),
-        (AnswerRule::Vote, Some("yes"), None),
-        (AnswerRule::Humans, None, None),
+    let two = (MessageState::Answered, Some("2"));
+    let nothing = (MessageState::NoReply, None);
+    for (rule, before, (state, said), after) in [
+        (AnswerRule::First, None, two, Some("no")),
+        (AnswerRule::First, None, nothing, Some("[no answer] no_reply")),
+        (AnswerRule::Vote, None, two, None),
+        (AnswerRule::Vote, Some("yes"), two, None),
+        (AnswerRule::Humans, None, two, None),
     ] {
         let fixture = Fixture::new();
         let store = fixture.open().await;
@@ -356,9 +359,11 @@ pub(crate) async fn the_end_of_a_turn_answers_what_it_was_asked(_: &Fixture) {
             let vote = agent_answer(&bob(), said, Standing::Counts);
             store.answer_question(number, vote).await.unwrap();
         }
-        store.end_turn(ends(turn, id, MessageState::Answered, Some("2"))).await.unwrap();
+        let ended = store.end_turn(ends(turn, id, state, said)).await.unwrap();
         let row = store.question(number).await.unwrap().unwrap();
         assert_eq!(row.answer.as_ref().map(|it| it.as_str()), after, "{rule}");
+        let told = before.is_none() && rule != AnswerRule::Humans;
+        assert_eq!(ended.notify, if told { vec![ada()] } else { vec![] }, "{rule}: its asker");
         let votes: Vec<String> =
             store.votes(number).await.unwrap().into_iter().map(|vote| vote.answer).collect();
         let counted = if rule == AnswerRule::Vote { vec![before.unwrap_or("no")] } else { vec![] };
@@ -401,7 +406,7 @@ pub(crate) async fn a_turn_that_asks_back_leaves_its_question_open(_: &Fixture) 
         if reads {
             store.take(take(&bob(), two, &[told])).await.unwrap();
             let ended = store.end_turn(said(two, told, "by the answer's turn")).await.unwrap();
-            assert_eq!(ended.delivered, [], "its asker is told it by the answer");
+            assert_eq!(ended.notify, [ada()], "its asker is told it by the answer");
         }
         let row = store.question(first).await.unwrap().unwrap();
         assert_eq!(row.answer.as_ref().map(|it| it.as_str()), answer, "{to} {reads}");

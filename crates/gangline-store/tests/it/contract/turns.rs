@@ -1,6 +1,6 @@
 //! T1, T3 and recovery.
 
-use gangline_core::{Epoch, MessageId, MessageState, agent::AgentPhase, outcome::OutcomeWord};
+use gangline_core::{AgentName, Epoch, MessageId, MessageState, agent::AgentPhase, outcome::OutcomeWord};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{AgentUpdate, EndTurn, Entry, How, NewEvent, Settle, Store, StoreError, Take};
 
@@ -114,7 +114,7 @@ pub(crate) async fn an_end_is_one_commit_of_everything(fixture: &Fixture) {
         payload: text("{}"),
     }];
     let ended = store.end_turn(over).await.unwrap();
-    assert_eq!((ended.outbox.len(), ended.delivered.len()), (2, 1));
+    assert_eq!((ended.outbox.len(), ended.notify), (2, vec![bob()]));
     assert_eq!((ended.withdrawn, ended.skipped, ended.returned), (vec![number], vec![], vec![]));
     let row = store.message(id).await.unwrap().unwrap();
     assert_eq!((row.state, row.answer), (MessageState::Answered, Some(text("done"))));
@@ -215,8 +215,8 @@ pub(crate) async fn what_is_written_together_keeps_its_order_and_a_refusal_is_it
     let (store, epoch, id) = started(fixture).await;
     store.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
     let results = store.together(entries(epoch, id)).await.unwrap();
-    let refused = |result: &Result<(), StoreError>| match result {
-        Ok(()) => false,
+    let refused = |result: &Result<Vec<AgentName>, StoreError>| match result {
+        Ok(_) => false,
         Err(StoreError::TurnNotOpen { .. }) => true,
         Err(error) => panic!("{error}"),
     };
