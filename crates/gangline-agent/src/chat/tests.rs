@@ -14,7 +14,7 @@ use gangline_irc::{
 };
 use gangline_os::{CancellationToken, clock, paths::Paths};
 use gangline_runtime::Capabilities;
-use gangline_store::{OpenOptions, Store, Tuning, Whose};
+use gangline_store::{OpenError, OpenOptions, Store, Tuning, Whose};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -68,20 +68,32 @@ impl EmptyStore {
 impl Rig {
     /// `own` says whether the server is that of the hub.
     pub(super) async fn open(own: bool) -> Self {
-        Self::tuned(own, Tuning::default()).await
+        Self::at(tempfile::tempdir().unwrap(), own).await
     }
 
-    /// The same with another patience of the store.
-    pub(super) async fn tuned(own: bool, tuning: Tuning) -> Self {
-        Self::at(tempfile::tempdir().unwrap(), own, tuning).await
+    /// The same with a store whose writes wait so long for their turn.
+    pub(super) async fn hasty(own: bool, lock_wait: Duration) -> Self {
+        let mut rig = Self::open(own).await;
+        // What takes long on a loaded machine, to make its tables and to open it, is done without haste.
+        let path = rig.folder.path().join("gangline.db");
+        let tuning = Tuning { lock_wait, ..Tuning::default() };
+        rig.chat.deps.store = loop {
+            let clock = Arc::<HandClock>::clone(&rig.clock);
+            let options = OpenOptions { path: path.clone(), clock };
+            match Store::open_tuned(options, tuning.clone()).await {
+                Err(OpenError::Busy { .. }) => {}
+                opened => break opened.unwrap(),
+            }
+        };
+        rig
     }
 
-    async fn at(folder: TempDir, own: bool, tuning: Tuning) -> Self {
+    async fn at(folder: TempDir, own: bool) -> Self {
         let path = folder.path().join("gangline.db");
         let manual = Arc::new(HandClock::default());
         // One clock for both: what was stored a while ago is a while ago.
         let options = OpenOptions { path, clock: Arc::<HandClock>::clone(&manual) };
-        let store = Store::open_tuned(options, tuning).await.unwrap();
+        let store = Store::open(options).await.unwrap();
         let whose = Whose { runtime: "native", configured: "native" };
         store.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
         let view = Agent::new(AgentOptions::default()).view();
@@ -147,7 +159,7 @@ impl Room {
 
     /// One of many in a test.
     pub(super) async fn with(empty: &EmptyStore) -> Self {
-        Self::of(Rig::at(empty.copy(), true, Tuning::default()).await)
+        Self::of(Rig::at(empty.copy(), true).await)
     }
 
     fn of(mut rig: Rig) -> Self {

@@ -9,7 +9,7 @@ use gangline_os::{
     clock::{self, UnixMicros},
 };
 use gangline_store::{
-    AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenOptions, Send as Said,
+    AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenError, OpenOptions, Send as Said,
     Settle, Tuning, Whose, WithdrawApproval,
 };
 use tempfile::TempDir;
@@ -127,8 +127,14 @@ impl Fixture {
     async fn hasty(&mut self) {
         let path = self.folder.path().join("gangline.db");
         let tuning = Tuning { lock_wait: Duration::from_secs(1), ..Tuning::default() };
-        let options = OpenOptions { path, clock: clock::system() };
-        let store = Store::open_tuned(options, tuning).await.unwrap();
+        // It may take longer to open it on a loaded machine.
+        let store = loop {
+            let options = OpenOptions { path: path.clone(), clock: clock::system() };
+            match Store::open_tuned(options, tuning.clone()).await {
+                Err(OpenError::Busy { .. }) => {}
+                opened => break opened.unwrap(),
+            }
+        };
         self.journal = Journal::new(JournalDeps { store, ..(*self.journal.deps).clone() });
     }
 

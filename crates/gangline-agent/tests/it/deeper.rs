@@ -75,6 +75,8 @@ rules:
     ori.say(ROOM, "@lab-ada one");
     ori.hears(ADA, ROOM, "fine: ");
     rig.sees("SELECT kind FROM whispers", &["THINK_DEEPER"]);
+    // The loop has it, so the next prompt does.
+    daemon.dial().sees("the whisper", |it| it["whispers"] == 1);
     let held = rig.hold_model();
     rig.at_work(&mut ori, "@lab-ada two");
     let status = daemon.dial().sees("the effort", |status| status["effort"] == "high");

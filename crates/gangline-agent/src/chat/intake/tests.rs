@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gangline_irc::client::LinkEvent;
-use gangline_store::{MessageFilter, Tuning};
+use gangline_store::MessageFilter;
 
 use super::*;
 use crate::chat::tests::Rig;
@@ -41,8 +41,8 @@ fn up(caps: &[&str]) -> LinkEvent {
 #[tokio::test]
 async fn what_no_server_says_again_is_kept_until_the_store_takes_it() {
     for history in [false, true] {
-        let tuning = Tuning { lock_wait: Duration::from_millis(500), ..Tuning::default() };
-        let Rig { mut chat, mut rooms, folder, .. } = Rig::tuned(false, tuning).await;
+        let Rig { mut chat, mut rooms, folder, .. } =
+            Rig::hasty(false, Duration::from_millis(500)).await;
         let caps: &[&str] = if history { &["batch", "draft/chathistory"] } else { &[] };
         chat.link_event(up(caps)).await;
         let lock = std::fs::File::open(folder.path().join("gangline.db.wlock")).unwrap();
