@@ -30,7 +30,7 @@ pub use options::{
     StartOptions, Thinking,
 };
 pub use session::{EVENT_QUEUE, Session};
-pub use tools::{Aside, ToolCall, ToolHost};
+pub use tools::{Aside, NoTools, ToolCall, ToolHost};
 pub use toolserver::ToolServer;
 
 use std::collections::BTreeMap;

@@ -1,6 +1,11 @@
 //! What a session is started with, and what it is once it runs.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use gangline_core::{
     effort::EffortChange,
@@ -11,7 +16,10 @@ use gangline_core::{
 use gangline_os::{clock::UnixMicros, fsio, mcp::McpServer, proc, secret::Secret};
 use uuid::Uuid;
 
-use crate::{Prompt, tools::ToolHost};
+use crate::{
+    Prompt,
+    tools::{NoTools, ToolHost},
+};
 
 /// The backend's own id of a session: opaque to us (R0-16).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +120,36 @@ pub struct StartOptions {
 }
 
 impl StartOptions {
+    /// Returns what a session needs at least: it works in `work` of this folder, its adapter has `sessions`
+    /// and `tmp` there, and it has no environment, no tools and no setting of its own. Nobody makes the folders.
+    #[must_use]
+    pub fn within(folder: &Path) -> Self {
+        Self {
+            purpose: Purpose::Work,
+            workdir: folder.join("work"),
+            session_dir: folder.join("sessions"),
+            tmp_dir: folder.join("tmp"),
+            command: None,
+            account_dir: None,
+            env: Vec::new(),
+            mode: Mode::Resident,
+            model: None,
+            thinking: None,
+            system_prompt: String::new(),
+            mcp_servers: Vec::new(),
+            permissions: Permissions::Ask,
+            allowed_tools: Vec::new(),
+            bounds: Bounds::default(),
+            resume: None,
+            initial_prompt: None,
+            tool_bridge: Vec::new(),
+            base_url: None,
+            api_key: None,
+            extra: BTreeMap::new(),
+            tools: Arc::new(NoTools),
+        }
+    }
+
     /// Returns the rules by which tools are permitted (C5, R2-34): the one place for every
     /// adapter. A tool of an MCP server is called [`permission::mcp_tool`] there.
     #[must_use]

@@ -102,3 +102,18 @@ pub trait ToolHost: Send + Sync {
         if taken_back.is_cancelled() { None } else { Some(self.call(call).await) }
     }
 }
+
+/// The host of a session that is offered no tools.
+#[derive(Debug, Clone, Copy)]
+pub struct NoTools;
+
+#[async_trait]
+impl ToolHost for NoTools {
+    fn tools(&self) -> Vec<ToolSpec> {
+        Vec::new()
+    }
+
+    async fn call(&self, call: ToolCall) -> Result<String, String> {
+        Err(format!("there is no tool {}: this session has none", call.name))
+    }
+}

@@ -15,21 +15,17 @@ mod play;
 mod wire;
 
 use std::{
-    collections::BTreeMap,
     error::Error,
     io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
 use gangline_os::task::TaskGroup;
 use gangline_runtime::{
-    Block, Command as Asked, Mode, Permissions, Prompt, RuntimeEvent, StartOptions, StopReason,
-    ToolCall, ToolHost, ToolSpec, TurnResult, adapters,
+    Block, Command as Asked, Prompt, RuntimeEvent, StartOptions, StopReason, TurnResult, adapters,
 };
 use play::{KILOBYTES, Payload, Show, WORD, play};
 use serde_json::json;
@@ -185,44 +181,11 @@ fn options(folder: &Path, play: [&str; 3]) -> Outcome<StartOptions> {
     let ourselves = std::env::current_exe()?.display().to_string();
     let command = [&[ourselves.as_str(), "play"], &play[..]].concat();
     let command = command.into_iter().map(str::to_owned).collect();
-    let within = |name: &str| -> PathBuf { folder.join(name) };
     let env = [("PATH", std::env::var("PATH")?), ("HOME", folder.display().to_string())];
     Ok(StartOptions {
-        purpose: gangline_runtime::Purpose::Work,
         workdir: folder.to_owned(),
-        session_dir: within("sessions"),
-        tmp_dir: within("tmp"),
         command: Some(command),
-        account_dir: None,
         env: env.map(|(name, value)| (name.to_owned(), value)).into(),
-        mode: Mode::Resident,
-        model: None,
-        thinking: None,
-        system_prompt: String::new(),
-        mcp_servers: Vec::new(),
-        permissions: Permissions::Ask,
-        allowed_tools: Vec::new(),
-        bounds: gangline_core::reading::Bounds::default(),
-        resume: None,
-        initial_prompt: None,
-        tool_bridge: Vec::new(),
-        base_url: None,
-        api_key: None,
-        extra: BTreeMap::new(),
-        tools: Arc::new(NoTools),
+        ..StartOptions::within(folder)
     })
-}
-
-/// A daemon without tools of its own.
-struct NoTools;
-
-#[async_trait]
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there are none".to_owned())
-    }
 }

@@ -15,20 +15,16 @@
 mod sessions;
 
 use std::{
-    collections::BTreeMap,
     error::Error,
     fs,
     path::Path,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{CancellationToken, clock, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
-    Command, Mode, Permissions, Prompt, RuntimeEvent, Session, StartOptions, StopReason, ToolCall,
-    ToolHost, ToolSpec, TurnResult, adapters,
+    Command, Permissions, Prompt, RuntimeEvent, Session, StartOptions, StopReason, TurnResult, adapters,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use gangline_testkit::programs;
@@ -156,41 +152,13 @@ fn options(program: Program, folder: &Path, address: &str) -> Outcome<StartOptio
         ("NO_PROXY", "127.0.0.1".to_owned()),
     ];
     Ok(StartOptions {
-        purpose: gangline_runtime::Purpose::Work,
-        workdir: folder.join("work"),
-        session_dir: folder.join("sessions"),
-        tmp_dir: folder.join("tmp"),
         command: command.map(|path| vec![path.display().to_string()]),
-        account_dir: None,
         env: env.map(|(name, value)| (name.to_owned(), value)).into(),
-        mode: Mode::Resident,
         model: model.map(str::to_owned),
-        thinking: None,
         system_prompt: "You are lab-ada.".to_owned(),
-        mcp_servers: Vec::new(),
         permissions: Permissions::Bypass,
-        allowed_tools: Vec::new(),
-        bounds: gangline_core::reading::Bounds::default(),
-        resume: None,
-        initial_prompt: None,
-        tool_bridge: Vec::new(),
         base_url: Some(format!("http://{address}{base}")),
         api_key: Some(Secret::new("sk-standin-0123456789")),
-        extra: BTreeMap::new(),
-        tools: Arc::new(NoTools),
+        ..StartOptions::within(folder)
     })
-}
-
-/// A daemon without tools of its own.
-struct NoTools;
-
-#[async_trait]
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there are none".to_owned())
-    }
 }

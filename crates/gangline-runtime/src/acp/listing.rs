@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
 
 use gangline_os::{
     clock::{self, UnixMicros},
@@ -14,7 +13,7 @@ use tokio::{sync::watch, time};
 
 use super::{launch, recipe::Recipe, wire};
 use crate::{
-    SessionFilter, SessionHandle, SessionId, StartOptions, ToolCall, ToolHost, ToolSpec,
+    NoTools, SessionFilter, SessionHandle, SessionId, StartOptions,
     program::{SHORT_KILL_POLICY, pipes::Pipes},
 };
 
@@ -22,20 +21,6 @@ use crate::{
 const WITHIN: Duration = Duration::from_secs(60);
 /// Pages of one list; a program that never comes to its end is not followed.
 const PAGES_MAX: usize = 20;
-
-/// A list is asked for without tools.
-struct NoTools;
-
-#[async_trait]
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there are no tools".to_owned())
-    }
-}
 
 /// Returns the kept sessions, the newest first. Cancel-safe: the program is ended with the future.
 ///

@@ -1,52 +1,15 @@
 //! Tests of the queue pair.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::path::Path;
 
-use async_trait::async_trait;
-use gangline_core::{Epoch, TurnId, effort::Effort, permission::Permissions, reading::Bounds};
+use gangline_core::{Epoch, TurnId, effort::Effort};
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::{ApprovalReply, Mode, Prompt, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult};
-
-struct NoTools;
-
-#[async_trait]
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there are none".to_owned())
-    }
-}
+use crate::{ApprovalReply, Prompt, StopReason, TurnResult};
 
 fn options() -> StartOptions {
-    StartOptions {
-        purpose: crate::Purpose::Work,
-        workdir: "/folder".into(),
-        session_dir: "/sessions".into(),
-        tmp_dir: "/tmp".into(),
-        command: None,
-        account_dir: None,
-        env: Vec::new(),
-        mode: Mode::Resident,
-        model: None,
-        thinking: None,
-        system_prompt: String::new(),
-        mcp_servers: Vec::new(),
-        permissions: Permissions::Ask,
-        allowed_tools: Vec::new(),
-        bounds: Bounds::default(),
-        resume: None,
-        initial_prompt: None,
-        tool_bridge: Vec::new(),
-        base_url: None,
-        api_key: None,
-        extra: BTreeMap::new(),
-        tools: Arc::new(NoTools),
-    }
+    StartOptions::within(Path::new("/folder"))
 }
 
 fn turn(number: i64) -> TurnId {

@@ -6,6 +6,7 @@ mod claude;
 mod codex;
 mod conformance;
 mod driven;
+mod effort;
 mod native;
 mod rig;
 mod tmux;

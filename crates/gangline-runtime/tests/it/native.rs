@@ -5,13 +5,13 @@ mod effort;
 mod places;
 mod servers;
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{CancellationToken, clock, task::TaskGroup};
 use gangline_runtime::{
-    Answer, ApprovalReply, Block, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent,
+    Answer, ApprovalReply, Block, Command, Permissions, Prompt, Refusal, RuntimeEvent,
     SessionId, StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult,
 };
 use gangline_standin::{Script, StandinOptions, serve};
@@ -69,28 +69,15 @@ impl Rig {
         let address = standin(&mut tasks, script, folder.path().join("requests")).await;
         let (calls, called) = mpsc::channel(8);
         let options = StartOptions {
-            purpose: gangline_runtime::Purpose::Work,
             workdir: folder.path().to_owned(),
-            session_dir: folder.path().join("sessions"),
-            tmp_dir: folder.path().join("tmp"),
-            command: None,
-            account_dir: None,
             env: vec![("PATH".to_owned(), std::env::var("PATH").unwrap())],
-            mode: Mode::Resident,
             model: Some("standin-guide".to_owned()),
-            thinking: None,
             system_prompt: "test".to_owned(),
-            mcp_servers: Vec::new(),
             permissions,
             allowed_tools: vec!["Glob".to_owned()],
-            bounds: gangline_core::reading::Bounds::default(),
-            resume: None,
-            initial_prompt: None,
-            tool_bridge: Vec::new(),
             base_url: Some(format!("http://{address}")),
-            api_key: None,
-            extra: BTreeMap::new(),
             tools: Arc::new(Posts(calls)),
+            ..StartOptions::within(folder.path())
         };
         let rig = Self { runtime: Driven::of("native"), options, _tasks: tasks, folder };
         (rig, called)

@@ -3,7 +3,7 @@
 //! What is particular about a backend's sessions stands in the `rig.rs` of its folder.
 
 use std::{
-    collections::BTreeMap, fs, net::SocketAddr, os::unix::fs::PermissionsExt, path::PathBuf,
+    fs, net::SocketAddr, os::unix::fs::PermissionsExt, path::PathBuf,
     sync::Arc, time::Duration,
 };
 
@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId, effort::EffortLevel, permission};
 use gangline_os::{CancellationToken, clock, run_id, task::TaskGroup};
 use gangline_runtime::{
-    Block, Mode, Permissions, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions,
+    Block, Permissions, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions,
     Thinking, ToolCall, ToolHost, ToolSpec, TurnResult,
 };
 use gangline_standin::{Script, StandinOptions, serve};
@@ -90,28 +90,12 @@ impl Rig {
         ];
         let (sender, calls) = mpsc::channel(8);
         let options = StartOptions {
-            purpose: gangline_runtime::Purpose::Work,
-            workdir: path("work"),
-            session_dir: path("sessions"),
-            tmp_dir: path("tmp"),
             command: Some(command),
-            account_dir: None,
             env: env.map(|(name, value)| (name.to_owned(), value)).into(),
-            mode: Mode::Resident,
-            model: None,
-            thinking: None,
             system_prompt: "You are oak-ada.".to_owned(),
-            mcp_servers: Vec::new(),
-            permissions: Permissions::Ask,
             allowed_tools: permission::BUILT_INS.iter().map(|tool| (*tool).to_owned()).collect(),
-            bounds: gangline_core::reading::Bounds::default(),
-            resume: None,
-            initial_prompt: None,
-            tool_bridge: Vec::new(),
-            base_url: None,
-            api_key: None,
-            extra: BTreeMap::new(),
             tools: Arc::new(Posts(sender)),
+            ..StartOptions::within(folder.path())
         };
         Self {
             runtime: Driven::of(backend),

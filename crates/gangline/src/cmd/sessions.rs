@@ -3,14 +3,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use async_trait::async_trait;
 use gangline_core::AgentName;
 use gangline_os::{
     clock::{self, UnixMicros, rfc3339},
     paths::Paths,
 };
 use gangline_runtime::{
-    Mode, Permissions, SessionFilter, SessionHandle, StartOptions, ToolCall, ToolHost, ToolSpec,
+    Mode, NoTools, Permissions, SessionFilter, SessionHandle, StartOptions,
     adapters,
 };
 use gangline_store::{SessionRow, Store};
@@ -144,20 +143,6 @@ fn shown(agent: &AgentName, rows: &[SessionRow], listed: Option<&[SessionHandle]
         }
     }
     out
-}
-
-/// A list is asked for without tools.
-struct NoTools;
-
-#[async_trait]
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there are no tools".to_owned())
-    }
 }
 
 /// Asks the agent's backend which sessions it keeps of the agent's folder.

@@ -7,9 +7,8 @@ use gangline_core::{
     reading::Bounds,
     watch::{Detectors, Watch},
 };
-use gangline_mcp::ToolSpec;
 use gangline_os::{CancellationToken, run_id::RUN_ID};
-use gangline_runtime::{Mode, Purpose, StartOptions, Thinking, ToolCall, ToolHost};
+use gangline_runtime::{Mode, NoTools, Purpose, StartOptions, Thinking};
 use tokio::sync::mpsc;
 
 use super::{BACKEND_TASKS, JUDGE, Shared};
@@ -19,7 +18,6 @@ use crate::{
     session::port::BackendPort,
     settings::Settings,
     supervisor::{Ends, Model, State, Supervisor, evaluator::Evaluator, feed::Fed},
-    texts::supervisor as texts,
     watching::{Judge, Watcher},
 };
 
@@ -120,18 +118,4 @@ fn options(settings: &Settings, shared: &Shared, judge: &Judge) -> StartOptions 
     };
     judge.backend.apply(&mut options);
     options
-}
-
-/// The tools of one that only replies.
-struct NoTools;
-
-#[async_trait::async_trait]
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err(texts::NO_TOOLS.to_owned())
-    }
 }

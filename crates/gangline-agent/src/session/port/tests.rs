@@ -1,12 +1,12 @@
 //! Tests of the backend port, over sessions whose other ends the tests hold.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use async_trait::async_trait;
-use gangline_core::{Epoch, TurnId, permission::Permissions, reading::Bounds};
+use gangline_core::{Epoch, TurnId};
 use gangline_os::task::HowEnded;
 use gangline_runtime::{
-    Answer, ApprovalReply, Mode, Prompt, ToolCall, ToolHost, ToolSpec,
+    Answer, ApprovalReply, Prompt,
     session::{self, COMMAND_QUEUE, SessionPort},
 };
 use serde_json::Value;
@@ -54,43 +54,10 @@ impl Runtime for Fake {
     }
 }
 
-struct NoTools;
-
-#[async_trait]
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there are none".to_owned())
-    }
-}
-
 pub(crate) fn options(model: Option<&str>) -> StartOptions {
     StartOptions {
-        purpose: gangline_runtime::Purpose::Work,
-        workdir: "/folder".into(),
-        session_dir: "/sessions".into(),
-        tmp_dir: "/tmp".into(),
-        command: None,
-        account_dir: None,
-        env: Vec::new(),
-        mode: Mode::Resident,
         model: model.map(str::to_owned),
-        thinking: None,
-        system_prompt: String::new(),
-        mcp_servers: Vec::new(),
-        permissions: Permissions::Ask,
-        allowed_tools: Vec::new(),
-        bounds: Bounds::default(),
-        resume: None,
-        initial_prompt: None,
-        tool_bridge: Vec::new(),
-        base_url: None,
-        api_key: None,
-        extra: BTreeMap::new(),
-        tools: Arc::new(NoTools),
+        ..StartOptions::within(Path::new("/folder"))
     }
 }
 

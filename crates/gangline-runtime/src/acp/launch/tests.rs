@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Mode, Permissions, ToolCall, ToolHost, ToolSpec,
+    ToolCall, ToolHost, ToolSpec,
     acp::recipe::{CLINE, COPILOT, GEMINI, KIRO, OPENCODE, PLAIN},
 };
 
@@ -38,31 +38,17 @@ pub(in crate::acp) fn options(folder: &Path) -> StartOptions {
     let http = McpPlace::Http { url: "http://127.0.0.1:1/mcp".to_owned(), headers };
     let command = vec!["docs".to_owned(), "--all".to_owned()];
     StartOptions {
-        purpose: crate::Purpose::Work,
         workdir: folder.to_owned(),
-        session_dir: folder.join("sessions"),
-        tmp_dir: folder.join("tmp"),
-        command: None,
-        account_dir: None,
         env: env.map(|(name, value)| (name.to_owned(), value)).into(),
-        mode: Mode::Resident,
         model: Some("lab/first".to_owned()),
-        thinking: None,
         system_prompt: "You are oak-ada.".to_owned(),
         mcp_servers: vec![
             server("docs", McpPlace::Stdio { command, env: BTreeMap::new() }),
             server("web", http),
         ],
-        permissions: Permissions::Ask,
-        allowed_tools: Vec::new(),
-        bounds: gangline_core::reading::Bounds::default(),
-        resume: None,
-        initial_prompt: None,
-        tool_bridge: Vec::new(),
         base_url: Some("http://127.0.0.1:9/v1".to_owned()),
         api_key: Some(Secret::new("sk-1")),
-        extra: BTreeMap::new(),
-        tools: Arc::new(Only("")),
+        ..StartOptions::within(folder)
     }
 }
 

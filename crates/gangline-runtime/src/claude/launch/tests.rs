@@ -1,22 +1,7 @@
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use gangline_os::secret::Secret;
 
 use super::*;
-use crate::{Mode, Permissions, Thinking, ToolCall, ToolHost, ToolSpec};
-
-struct Nothing;
-
-#[async_trait]
-impl ToolHost for Nothing {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there is none".to_owned())
-    }
-}
+use crate::{Mode, Permissions, Thinking};
 
 fn options(folder: &Path) -> StartOptions {
     let env = [
@@ -27,28 +12,11 @@ fn options(folder: &Path) -> StartOptions {
         ("CLAUDE_CODE_MAX_RETRIES", "7".to_owned()),
     ];
     StartOptions {
-        purpose: crate::Purpose::Work,
         workdir: folder.to_owned(),
         session_dir: folder.to_owned(),
-        tmp_dir: folder.join("tmp"),
-        command: None,
-        account_dir: None,
         env: env.map(|(name, value)| (name.to_owned(), value)).into(),
-        mode: Mode::Resident,
-        model: None,
-        thinking: None,
-        system_prompt: String::new(),
-        mcp_servers: Vec::new(),
         permissions: Permissions::Bypass,
-        allowed_tools: Vec::new(),
-        bounds: gangline_core::reading::Bounds::default(),
-        resume: None,
-        initial_prompt: None,
-        tool_bridge: Vec::new(),
-        base_url: None,
-        api_key: None,
-        extra: BTreeMap::new(),
-        tools: Arc::new(Nothing),
+        ..StartOptions::within(folder)
     }
 }
 

@@ -1,24 +1,11 @@
 //! What the program is told at the begin of a conversation.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
-use async_trait::async_trait;
 use gangline_os::secret::Secret;
 
 use super::*;
-use crate::{Mode, Permissions, ToolCall, ToolHost};
-
-struct Nothing;
-
-#[async_trait]
-impl ToolHost for Nothing {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there is none".to_owned())
-    }
-}
+use crate::Permissions;
 
 pub(in crate::codex) fn options(folder: &Path) -> StartOptions {
     let env = [
@@ -27,28 +14,9 @@ pub(in crate::codex) fn options(folder: &Path) -> StartOptions {
         ("CODEX_THREAD_ID", "another".to_owned()),
     ];
     StartOptions {
-        purpose: crate::Purpose::Work,
         workdir: folder.to_owned(),
-        session_dir: folder.join("sessions"),
-        tmp_dir: folder.join("tmp"),
-        command: None,
-        account_dir: None,
         env: env.map(|(name, value)| (name.to_owned(), value)).into(),
-        mode: Mode::Resident,
-        model: None,
-        thinking: None,
-        system_prompt: String::new(),
-        mcp_servers: Vec::new(),
-        permissions: Permissions::Ask,
-        allowed_tools: Vec::new(),
-        bounds: gangline_core::reading::Bounds::default(),
-        resume: None,
-        initial_prompt: None,
-        tool_bridge: Vec::new(),
-        base_url: None,
-        api_key: None,
-        extra: BTreeMap::new(),
-        tools: Arc::new(Nothing),
+        ..StartOptions::within(folder)
     }
 }
 

@@ -1,29 +1,15 @@
 //! Words and environment, by profile.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use gangline_os::secret::Secret;
 
 use super::*;
-use crate::{Permissions, ToolCall, ToolHost, ToolSpec};
-
-struct Nothing;
-
-#[async_trait::async_trait]
-impl ToolHost for Nothing {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err(String::new())
-    }
-}
 
 pub(in crate::tmux) fn options(folder: &Path, program: &str) -> StartOptions {
     let path = folder.join(program);
     std::fs::write(&path, "").unwrap();
     StartOptions {
-        purpose: crate::Purpose::Work,
         workdir: folder.to_owned(),
         session_dir: folder.join("s"),
         tmp_dir: folder.join("t"),
@@ -34,19 +20,10 @@ pub(in crate::tmux) fn options(folder: &Path, program: &str) -> StartOptions {
             .into(),
         mode: Mode::Tmux,
         model: Some("opus".to_owned()),
-        thinking: None,
         system_prompt: "be good".to_owned(),
-        mcp_servers: Vec::new(),
-        permissions: Permissions::Ask,
-        allowed_tools: Vec::new(),
-        bounds: gangline_core::reading::Bounds::default(),
-        resume: None,
-        initial_prompt: None,
-        tool_bridge: Vec::new(),
         base_url: Some("http://x".to_owned()),
         api_key: Some(Secret::new("secret")),
-        extra: BTreeMap::new(),
-        tools: Arc::new(Nothing),
+        ..StartOptions::within(folder)
     }
 }
 

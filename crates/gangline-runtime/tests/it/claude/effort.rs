@@ -1,22 +1,17 @@
 //! The real program: how hard its model thinks, by what the model is asked (R1-11).
 
 use gangline_core::effort::{Effort, EffortLevel};
-use gangline_runtime::{Mode, RuntimeEvent};
+use gangline_runtime::Mode;
 
 use super::rig::Rig;
-
-const SCRIPT: &str = r#"
-rules:
-  - when: {user: 'pause'}
-    reply: [tool_use: {name: Bash, input: {command: "touch paused; until [ -e go ]; do sleep 0.1; done; rm go paused", description: "x"}}]
-  - reply: [text: "yes"]
-"#;
+use crate::effort;
 
 /// Where a request has the effort.
 const EFFORT: &str = "/body/output_config/effort";
 
 async fn rig(thinking: Option<&str>) -> Rig {
-    Rig::claude(SCRIPT).await.thinking(thinking)
+    let script = effort::script("Bash", "{command: PAUSE, description: x}");
+    Rig::claude(&script).await.thinking(thinking)
 }
 
 /// R1-11: raised before a prompt, it is the effort of each request of that turn, and lowered it is the
@@ -25,16 +20,7 @@ async fn rig(thinking: Option<&str>) -> Rig {
 async fn the_effort_is_raised_for_a_turn_and_lowered_after() {
     for (thinking, ground) in [(Some("low"), "low"), (Some("as usual"), "medium")] {
         let mut rig = rig(thinking).await;
-        rig.start().await;
-        rig.ask(1, "one").await;
-        rig.runtime.set_effort(Effort::Raised).await.unwrap();
-        std::fs::write(rig.path("work/go"), "").unwrap();
-        let done = rig.ask(2, "pause").await;
-        assert_eq!(done.efforts(), [Some(EffortLevel::High)], "{done:?}");
-        rig.runtime.set_effort(Effort::Ground).await.unwrap();
-        let done = rig.ask(3, "three").await;
-        assert_eq!(done.efforts(), [None], "{done:?}");
-        assert_eq!(rig.efforts(EFFORT), [ground, "high", "high", ground]);
+        effort::is_raised_for_a_turn(&mut rig, EFFORT, ground).await;
     }
 }
 
@@ -43,14 +29,7 @@ async fn the_effort_is_raised_for_a_turn_and_lowered_after() {
 async fn the_effort_of_a_running_turn_stays() {
     let mut rig = rig(Some("xhigh")).await;
     rig.start().await;
-    rig.say(1, "pause").await;
-    rig.until_there("work/paused").await;
-    rig.runtime.set_effort(Effort::Raised).await.unwrap();
-    let raised = RuntimeEvent::Effort { raised: Some(EffortLevel::Max) };
-    rig.until(|event| *event == raised).await;
-    std::fs::write(rig.path("work/go"), "").unwrap();
-    rig.done().await;
-    rig.ask(2, "two").await;
+    effort::is_raised_in_a_turn(&mut rig, EffortLevel::Max).await;
     assert_eq!(rig.efforts(EFFORT), ["xhigh", "xhigh", "max"]);
 
     let mut rig = self::rig(Some("max")).await;

@@ -1,22 +1,17 @@
 //! The real program: how hard its model thinks, by what the model is asked (R1-11).
 
 use gangline_core::effort::{Effort, EffortLevel};
-use gangline_runtime::{RuntimeEvent, StopReason};
+use gangline_runtime::StopReason;
 
 use super::rig::Rig;
-
-const SCRIPT: &str = r#"
-rules:
-  - when: {user: 'pause'}
-    reply: [tool_use: {name: exec_command, input: {cmd: "touch paused; until [ -e go ]; do sleep 0.1; done; rm go paused", yield_time_ms: 30000}}]
-  - reply: [text: "yes"]
-"#;
+use crate::effort;
 
 /// Where a request has the effort.
 const EFFORT: &str = "/body/reasoning/effort";
 
 async fn rig(thinking: Option<&str>) -> Rig {
-    Rig::codex(SCRIPT).await.thinking(thinking)
+    let script = effort::script("exec_command", "{cmd: PAUSE, yield_time_ms: 30000}");
+    Rig::codex(&script).await.thinking(thinking)
 }
 
 /// R1-11: raised before a prompt, it is the effort of each request of that turn, and lowered it is the
@@ -25,16 +20,7 @@ async fn rig(thinking: Option<&str>) -> Rig {
 async fn the_effort_is_raised_for_a_turn_and_lowered_after() {
     for (thinking, ground) in [(Some("low"), "low"), (None, "medium")] {
         let mut rig = rig(thinking).await;
-        rig.start().await;
-        rig.ask(1, "one").await;
-        rig.runtime.set_effort(Effort::Raised).await.unwrap();
-        std::fs::write(rig.path("work/go"), "").unwrap();
-        let done = rig.ask(2, "pause").await;
-        assert_eq!(done.efforts(), [Some(EffortLevel::High)], "{done:?}");
-        rig.runtime.set_effort(Effort::Ground).await.unwrap();
-        let done = rig.ask(3, "three").await;
-        assert_eq!(done.efforts(), [None], "{done:?}");
-        assert_eq!(rig.efforts(EFFORT), [ground, "high", "high", ground]);
+        effort::is_raised_for_a_turn(&mut rig, EFFORT, ground).await;
     }
 }
 
@@ -44,14 +30,7 @@ async fn the_effort_is_raised_for_a_turn_and_lowered_after() {
 async fn the_effort_of_a_running_turn_stays_and_a_resumed_session_forgets_it() {
     let mut rig = rig(Some("low")).await;
     let session = rig.start().await;
-    rig.say(1, "pause").await;
-    rig.until_there("work/paused").await;
-    rig.runtime.set_effort(Effort::Raised).await.unwrap();
-    let raised = RuntimeEvent::Effort { raised: Some(EffortLevel::High) };
-    rig.until(|event| *event == raised).await;
-    std::fs::write(rig.path("work/go"), "").unwrap();
-    rig.done().await;
-    rig.ask(2, "two").await;
+    effort::is_raised_in_a_turn(&mut rig, EffortLevel::High).await;
     rig.runtime.stop(StopReason::Shutdown).await;
     rig.options.resume = Some(session);
     rig.start().await;

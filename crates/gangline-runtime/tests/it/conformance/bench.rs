@@ -12,7 +12,7 @@ use std::{
 use gangline_conformance::{self as conformance, McpProbe, Model, Progress, Report, Subject};
 use gangline_os::{CancellationToken, clock, run_id, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
-    McpPlace, McpServer, Mode, Permissions, Runtime, StartOptions, adapters,
+    McpPlace, McpServer, Runtime, StartOptions, adapters,
     registry::dialect::{self, Dialect, Pace},
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
@@ -70,7 +70,6 @@ impl Bench {
     }
 
     /// A bench for any adapter.
-    #[expect(clippy::too_many_lines, reason = "all parts of the fixture are made here")]
     pub(crate) async fn with(
         dialect: Dialect,
         make: Box<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
@@ -104,28 +103,13 @@ impl Bench {
             ("GANGLINE_RUN", format!("{installation}/suite/1")),
         ];
         let options = StartOptions {
-            purpose: gangline_runtime::Purpose::Work,
-            workdir: path("work"),
-            session_dir: path("sessions"),
-            tmp_dir: path("tmp"),
             command: command.map(|program| vec![program.display().to_string()]),
-            account_dir: None,
             env: env.map(|(name, value)| (name.to_owned(), value)).into(),
-            mode: Mode::Resident,
-            model: None,
-            thinking: None,
             system_prompt: "You are being tried out.".to_owned(),
-            mcp_servers: Vec::new(),
-            permissions: Permissions::Ask,
-            allowed_tools: Vec::new(),
-            bounds: gangline_core::reading::Bounds::default(),
-            resume: None,
-            initial_prompt: None,
             tool_bridge: bridge.into(),
-            base_url: None,
             api_key: Some(Secret::new("none")),
-            extra: BTreeMap::new(),
             tools: Arc::new(Nothing),
+            ..StartOptions::within(folder.path())
         };
         fs::create_dir(path("mcp")).unwrap();
         let server = mcp::http();

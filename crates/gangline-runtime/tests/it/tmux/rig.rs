@@ -2,28 +2,14 @@
 
 use std::{fs, sync::Arc};
 
-use async_trait::async_trait;
 use gangline_os::{
     run_id::{self, RunProcess},
     secret::Secret,
 };
-use gangline_runtime::{RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult};
+use gangline_runtime::{NoTools, RuntimeEvent, TurnResult};
 
 use crate::rig::look_again;
 pub(crate) use crate::rig::{Done, Rig, turn};
-
-/// A daemon without tools.
-struct Nothing;
-
-#[async_trait]
-impl ToolHost for Nothing {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-    async fn call(&self, _call: ToolCall) -> Result<String, String> {
-        Err("there are none".to_owned())
-    }
-}
 
 /// Joins its streams to a socket, as the daemon's own bridge does.
 const BRIDGE: &str = r#"const s = require("net").connect(process.argv[2]);
@@ -47,7 +33,7 @@ impl Rig {
         rig.options.system_prompt = String::new();
         rig.options.allowed_tools = Vec::new();
         rig.options.extra.insert("screen".to_owned(), screen);
-        rig.options.tools = Arc::new(Nothing);
+        rig.options.tools = Arc::new(NoTools);
         rig
     }
 

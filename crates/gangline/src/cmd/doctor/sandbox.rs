@@ -18,7 +18,7 @@ use gangline_os::{
     task::TaskGroup,
 };
 use gangline_runtime::{
-    McpServer, Mode, Permissions, StartOptions, ToolCall, ToolHost, ToolSpec, adapters,
+    McpServer, StartOptions, ToolCall, ToolHost, ToolSpec, adapters,
     toolserver::ToolServer,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
@@ -130,28 +130,13 @@ impl Sandbox {
         env.push(("HOME".to_owned(), home));
         env.push((RUN_ID.to_owned(), format!("{}/doctor/1", self.installation)));
         StartOptions {
-            purpose: gangline_runtime::Purpose::Work,
-            workdir: folder.join("work"),
-            session_dir: folder.join("sessions"),
-            tmp_dir: folder.join("tmp"),
             command: Some(words.to_vec()).filter(|words| !words.is_empty()),
-            account_dir: None,
             env,
-            mode: Mode::Resident,
-            model: None,
-            thinking: None,
             system_prompt: "You are being tried out by a doctor.".to_owned(),
-            mcp_servers: Vec::new(),
-            permissions: Permissions::Ask,
-            allowed_tools: Vec::new(),
-            bounds: gangline_core::reading::Bounds::default(),
-            resume: None,
-            initial_prompt: None,
             tool_bridge: bridge.to_vec(),
-            base_url: None,
             api_key: Some(Secret::new(KEY)),
             extra: target.extra.clone(),
-            tools: Arc::new(NoTools),
+            ..StartOptions::within(folder)
         }
     }
 }
@@ -206,19 +191,5 @@ impl ToolHost for Echo {
 
     async fn call(&self, call: ToolCall) -> Result<String, String> {
         Ok(format!("echo: {}", call.input["text"].as_str().unwrap_or_default()))
-    }
-}
-
-/// The suite brings its own.
-struct NoTools;
-
-#[async_trait]
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, call: ToolCall) -> Result<String, String> {
-        Err(format!("there is no tool {}", call.name))
     }
 }
