@@ -9,8 +9,8 @@ use gangline_os::{
     clock::{self, UnixMicros},
 };
 use gangline_store::{
-    AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenError, OpenOptions, Send as Said,
-    Settle, Tuning, Whose, WithdrawApproval,
+    AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenError, OpenOptions,
+    Send as Said, Settle, Tuning, Whose, WithdrawApproval,
 };
 use tempfile::TempDir;
 

@@ -24,7 +24,8 @@ use std::{
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{CancellationToken, clock, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
-    Command, Permissions, Prompt, RuntimeEvent, Session, StartOptions, StopReason, TurnResult, adapters,
+    Command, Permissions, Prompt, RuntimeEvent, Session, StartOptions, StopReason, TurnResult,
+    adapters,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use gangline_testkit::programs;

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-
 use gangline_os::{
     clock::{self, UnixMicros},
     lines::Line,

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{CancellationToken, clock, task::TaskGroup};
 use gangline_runtime::{
-    Answer, ApprovalReply, Block, Command, Permissions, Prompt, Refusal, RuntimeEvent,
-    SessionId, StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult,
+    Answer, ApprovalReply, Block, Command, Permissions, Prompt, Refusal, RuntimeEvent, SessionId,
+    StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{net::TcpListener, sync::mpsc};

@@ -3,16 +3,15 @@
 //! What is particular about a backend's sessions stands in the `rig.rs` of its folder.
 
 use std::{
-    fs, net::SocketAddr, os::unix::fs::PermissionsExt, path::PathBuf,
-    sync::Arc, time::Duration,
+    fs, net::SocketAddr, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc, time::Duration,
 };
 
 use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId, effort::EffortLevel, permission};
 use gangline_os::{CancellationToken, clock, run_id, task::TaskGroup};
 use gangline_runtime::{
-    Block, Permissions, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions,
-    Thinking, ToolCall, ToolHost, ToolSpec, TurnResult,
+    Block, Permissions, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions, Thinking,
+    ToolCall, ToolHost, ToolSpec, TurnResult,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{

@@ -7,7 +7,8 @@ use crate::{
     error::StoreError,
     op::{self, Op},
     sqlite::{
-        Work, Writer, agents, alerts, approvals, events, fault::Fault, findings, send, turns, whispers,
+        Work, Writer, agents, alerts, approvals, events, fault::Fault, findings, send, turns,
+        whispers,
     },
     types::{
         AgentUpdate, Delivered, EndTurn, NewAlert, NewEvent, NewFinding, NewUsage, NewWhisper, Send,

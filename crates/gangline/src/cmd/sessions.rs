@@ -9,8 +9,7 @@ use gangline_os::{
     paths::Paths,
 };
 use gangline_runtime::{
-    Mode, NoTools, Permissions, SessionFilter, SessionHandle, StartOptions,
-    adapters,
+    Mode, NoTools, Permissions, SessionFilter, SessionHandle, StartOptions, adapters,
 };
 use gangline_store::{SessionRow, Store};
 use serde::Serialize;

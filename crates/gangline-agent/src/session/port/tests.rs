@@ -55,10 +55,7 @@ impl Runtime for Fake {
 }
 
 pub(crate) fn options(model: Option<&str>) -> StartOptions {
-    StartOptions {
-        model: model.map(str::to_owned),
-        ..StartOptions::within(Path::new("/folder"))
-    }
+    StartOptions { model: model.map(str::to_owned), ..StartOptions::within(Path::new("/folder")) }
 }
 
 /// A port, and what the tests have of its backend.

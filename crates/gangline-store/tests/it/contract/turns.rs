@@ -1,6 +1,8 @@
 //! T1, T3 and recovery.
 
-use gangline_core::{AgentName, Epoch, MessageId, MessageState, agent::AgentPhase, outcome::OutcomeWord};
+use gangline_core::{
+    AgentName, Epoch, MessageId, MessageState, agent::AgentPhase, outcome::OutcomeWord,
+};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{AgentUpdate, EndTurn, Entry, How, NewEvent, Settle, Store, StoreError, Take};
 

@@ -18,8 +18,7 @@ use gangline_os::{
     task::TaskGroup,
 };
 use gangline_runtime::{
-    McpServer, StartOptions, ToolCall, ToolHost, ToolSpec, adapters,
-    toolserver::ToolServer,
+    McpServer, StartOptions, ToolCall, ToolHost, ToolSpec, adapters, toolserver::ToolServer,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
 use tempfile::TempDir;
