@@ -31,6 +31,7 @@ pub(crate) mod places;
 pub(crate) mod question_places;
 pub(crate) mod questions;
 mod reader;
+pub(crate) mod removed;
 pub(crate) mod reminders;
 pub(crate) mod restarts;
 mod rows;

@@ -1,5 +1,5 @@
-//! Questions of agents that are no longer configured: nobody would read an answer, so they are withdrawn and
-//! cause no more alerts. Start at [`Removed::on`].
+//! What waits for people because of agents that are no longer configured: nobody would read an answer or carry
+//! out a decision, so it is withdrawn and causes no more alerts. Start at [`Removed::on`].
 
 use std::collections::BTreeSet;
 
@@ -26,9 +26,9 @@ impl From<Vec<AgentName>> for Removed {
 }
 
 impl Removed {
-    /// Withdraws the questions of agents that are neither configured nor running, and the questions that only
-    /// such agents were asked; once for each configuration. An agent that somebody runs by hand keeps its
-    /// questions until it ends.
+    /// Withdraws the questions, approvals and findings of agents that are neither configured nor running, and the
+    /// questions that only such agents were asked; once for each configuration. An agent that somebody runs by
+    /// hand keeps them until it ends.
     pub(super) async fn on(&mut self, (store, paths): (&Store, &Paths), rows: &[AgentRow]) {
         if self.is_done || rows.is_empty() {
             return;
@@ -39,7 +39,7 @@ impl Removed {
             !matches!(probe(&paths.agent_lock(agent.folded())), Ok(None))
         });
         if let Err(error) = withdraw(store, paths, &gone).await {
-            return warn!(%error, "cannot withdraw the questions of removed agents; trying again");
+            return warn!(%error, "cannot withdraw what removed agents left; trying again");
         }
         self.is_done = run.is_empty();
     }
@@ -48,6 +48,10 @@ impl Removed {
 async fn withdraw(store: &Store, paths: &Paths, gone: &[&AgentName]) -> Result<(), StoreError> {
     if gone.is_empty() {
         return Ok(());
+    }
+    let closed = store.withdraw_removed(gone.iter().copied().cloned().collect()).await?;
+    if !closed.is_empty() {
+        info!(numbers = ?closed, "approvals and findings withdrawn: their agents were removed");
     }
     let mut before = None;
     loop {

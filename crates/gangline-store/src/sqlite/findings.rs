@@ -296,7 +296,7 @@ fn open_one(
     })
 }
 
-fn close(
+pub(super) fn close(
     w: &mut Writer,
     number: FindingNumber,
     (choice, by): (Option<ChoiceWord>, Option<&str>),
@@ -309,7 +309,7 @@ fn close(
 }
 
 /// Records where a finding stands now.
-fn record(w: &mut Writer, number: FindingNumber) -> Result<(), Fault> {
+pub(super) fn record(w: &mut Writer, number: FindingNumber) -> Result<(), Fault> {
     let Some(row) = one(&w.connection, number)? else { return Ok(()) };
     let by = match row.state {
         FindingState::Open => None,

@@ -7,7 +7,7 @@ use super::Store;
 use crate::{
     error::StoreError,
     op,
-    sqlite::{Writer, agents},
+    sqlite::{Writer, agents, removed},
     types::{AccountRow, AgentRow, EpochStart, NewUsage, SessionRow, UsageSum, Whose},
 };
 
@@ -28,9 +28,22 @@ impl Store {
         let (runtime, configured) = (whose.runtime.to_owned(), whose.configured.to_owned());
         let work = move |w: &mut Writer| {
             let whose = Whose { runtime: &runtime, configured: &configured };
-            agents::begin(w, &agent, (pid, &note), whose)
+            let start = agents::begin(w, &agent, (pid, &note), whose)?;
+            removed::back(w, &agent)?;
+            Ok(start)
         };
         self.sqlite.write(&op::BEGIN_EPOCH, work).await
+    }
+
+    /// Closes what waits for people because of agents that are no longer configured: their open approvals are
+    /// withdrawn, changes that they asked for are refused, findings about them are resolved. Returns the numbers.
+    /// A finding opens again when such an agent begins an epoch, unless it was raised anew.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be written.
+    pub async fn withdraw_removed(&self, agents: Vec<AgentName>) -> Result<Vec<i64>, StoreError> {
+        let work = move |w: &mut Writer| removed::withdraw(w, &agents);
+        self.sqlite.write(&op::WITHDRAW_APPROVAL, work).await
     }
 
     /// Returns one agent; none if it never began an epoch and was never paused.

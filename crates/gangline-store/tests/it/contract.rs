@@ -70,6 +70,7 @@ mod sqlite {
             a_finding_is_raised_once_seen_and_resolved,
             a_choice_resolves_a_finding_once,
             what_holds_no_more_can_be_found_again,
+            a_removed_agent_waits_for_nobody_until_it_is_back,
             findings_are_fenced_and_listed_newest_first,
             a_message_that_is_given_up_is_found_and_can_be_tried_again,
             held_messages_are_found_until_they_are_released,

@@ -1,8 +1,12 @@
 //! Questions of agents that were removed from the configuration. A real store and real locks.
 
-use gangline_core::question::{AnswerRule, Asked, Choose, OnTimeout};
+use gangline_core::{
+    Redacted,
+    finding::{Choice, ChoiceWord, FindingKind},
+    question::{AnswerRule, Asked, Choose, OnTimeout},
+};
 use gangline_os::{clock, fsio, lock::FileLock};
-use gangline_store::{AskedBy, NewQuestion, OpenOptions, Whose};
+use gangline_store::{AskedBy, FindingFilter, NewFinding, NewQuestion, OpenOptions, Whose};
 
 use super::*;
 
@@ -110,4 +114,21 @@ async fn the_questions_of_an_agent_that_is_removed_are_withdrawn() {
     };
     let never = rig.store.ask(new, |_| AskedBy::default()).await.unwrap().number.0;
     assert_eq!(rig.looks().await, [of_ada, to_both, never]);
+}
+
+/// The findings about a removed agent are resolved too; those about the others wait.
+#[tokio::test]
+async fn the_findings_about_an_agent_that_is_removed_are_resolved() {
+    let mut rig = Rig::open().await;
+    for name in ["oak-ada", "oak-eve"] {
+        let cause = Redacted::from_store("quiet".to_owned());
+        let choices = vec![Choice::new(ChoiceWord::Abort, "ends the turn")];
+        let new = NewFinding::new(agent(name), FindingKind::SilentTurn, cause);
+        rig.store.raise_finding(NewFinding { choices, ..new }).await.unwrap();
+    }
+    rig.removed = vec![agent("oak-ada"), agent("oak-bob")].into();
+    rig.looks().await;
+    let left = rig.store.findings(FindingFilter::default(), 9).await.unwrap();
+    let left: Vec<_> = left.iter().map(|row| row.agent.to_string()).collect();
+    assert_eq!(left, ["oak-ada"]);
 }

@@ -1,14 +1,17 @@
 //! Findings: raised, seen, resolved.
 
 use gangline_core::{
-    AgentName, FindingNumber, MessageState,
+    AgentName, ApprovalNumber, FindingNumber, MessageState,
+    alert::Waits,
+    approval::ApprovalState,
     finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity},
+    pause::PauseReason,
     question::{AnswerRule, Asked},
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AskedBy, Entry, EventQuery, FindingError, FindingFilter, FindingRow, NewFinding, NewMessage,
-    NewQuestion, Store, StoreError,
+    AskedBy, ChangeState, ChangeTold, Entry, EventQuery, FindingError, FindingFilter, FindingRow,
+    NewFinding, NewMessage, NewPause, NewQuestion, Store, StoreError,
 };
 
 use crate::support::*;
@@ -117,6 +120,70 @@ pub(crate) async fn what_holds_no_more_can_be_found_again(fixture: &Fixture) {
     let store = fixture.open().await;
     let numbers: Vec<_> = open(&store).await.iter().map(|row| row.number).collect();
     assert_eq!(numbers, [same_key.number, two.number], "they outlive the process");
+}
+
+/// Approvals, changes and findings of an agent that was removed wait for nobody, and cause no more alerts. If the
+/// agent comes back, a finding opens again under its number, unless what it is about is over.
+pub(crate) async fn a_removed_agent_waits_for_nobody_until_it_is_back(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let [first, gone, dead] = [
+        store.accept(keyed(&ada(), "first")).await.unwrap().id,
+        store.accept(keyed(&ada(), "gone")).await.unwrap().id,
+        store.accept(keyed(&ada(), "dead")).await.unwrap().id,
+    ];
+    store.take(take(&ada(), turn(epoch, 1), &[gone, dead])).await.unwrap();
+    let given_up = [gone, dead].map(|id| settle(id, MessageState::DeadLetter)).to_vec();
+    store.end_turn(end(&ada(), turn(epoch, 1), given_up)).await.unwrap();
+    store.take(take(&ada(), turn(epoch, 2), &[first])).await.unwrap();
+    let approval = store.open_approval(ask(&ada(), turn(epoch, 2), first)).await.unwrap().number;
+    let told = |_: ApprovalNumber| ChangeTold::default();
+    let change = store.request_change(new_change(turn(epoch, 2)), told).await.unwrap().number;
+    let raise = async |kind: FindingKind| {
+        let choices = vec![Choice::new(ChoiceWord::Resume, "it continues")];
+        let new = NewFinding { choices, ..NewFinding::new(ada(), kind, text("stuck")) };
+        store.raise_finding(new).await.unwrap().number
+    };
+    let held = raise(FindingKind::Escalation).await;
+    let pause = NewPause::new(ada(), PauseReason::Escalation, None);
+    store.begin_pause(pause).await.unwrap();
+    let silent_one = raise(FindingKind::SilentTurn).await;
+    store.see_finding(silent_one, "otto").await.unwrap();
+    raise(FindingKind::RateLimit).await;
+    let decided = raise(FindingKind::BreakerOpen).await;
+    store.decide_finding(decided, ChoiceWord::Resume, "otto").await.unwrap();
+    let of_bob = store.raise_finding(silent(&bob(), "quiet")).await.unwrap().number.0;
+    let waits = async || -> Vec<i64> {
+        let list = store.attention(UnixMicros(0)).await.unwrap();
+        let mut numbers: Vec<i64> = list.iter().map(|item| item.number).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    let before = waits().await;
+    assert_eq!(before.len(), 8, "{before:?}");
+    let closed = store.withdraw_removed(vec![ada()]).await.unwrap();
+    assert_eq!(closed, before[..before.len() - 1]);
+    assert_eq!(waits().await, [of_bob]);
+    let alerts = store.alerts_due(Some(&ada()), UnixMicros(i64::MAX)).await.unwrap();
+    assert!(!alerts.is_empty() && alerts.iter().all(|row| row.standing.waits != Waits::Open));
+    let row = store.approval(approval).await.unwrap().unwrap();
+    assert_eq!(row.state, ApprovalState::Withdrawn);
+    assert_eq!(row.note.unwrap().as_str(), "spark-ada was removed from the configuration");
+    assert_eq!(store.change(change).await.unwrap().unwrap().state, ChangeState::Denied);
+    assert_eq!(store.withdraw_removed(vec![ada()]).await.unwrap(), Vec::<i64>::new(), "once");
+    // Somebody tries one of its messages again while it is away.
+    store.retry(gone, "otto").await.unwrap();
+    store.begin_epoch(&ada(), (2, ""), claude()).await.unwrap();
+    let found = store.findings(FindingFilter { agent: Some(ada()), resolved: false }, 9).await;
+    let found: Vec<_> = found.unwrap().into_iter().map(|row| (row.number, row.state)).collect();
+    let of_dead = found[2].0;
+    let expect = [
+        (silent_one, FindingState::Seen),
+        (held, FindingState::Open),
+        (of_dead, FindingState::Open),
+    ];
+    assert_eq!(found, expect);
+    assert_eq!(store.one_finding(of_dead).await.unwrap().unwrap().message, Some(dead));
 }
 
 pub(crate) async fn findings_are_fenced_and_listed_newest_first(fixture: &Fixture) {
