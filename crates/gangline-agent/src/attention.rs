@@ -3,7 +3,7 @@
 //! What is a row is done here; what only the agent's daemon can do is left to the caller. The finding is
 //! resolved after its choice was carried out, so that nothing is resolved undone. Start at [`chosen`].
 
-use gangline_core::{AgentName, FindingNumber, finding::ChoiceWord};
+use gangline_core::{AgentName, FindingNumber, finding::ChoiceWord, pause::Continue};
 use gangline_os::{change_notice, paths::Paths};
 use gangline_store::{Desired, FindingError, FindingRow, Released, RestartWhen, Store, StoreError};
 
@@ -56,7 +56,24 @@ pub async fn chosen(
         None if word == ChoiceWord::Dismiss.as_str() && row.may_be_dismissed() => {
             Ok((row, ChoiceWord::Dismiss))
         }
-        None => Err(NotChosen::NoSuchWord { number, said: said.to_owned(), known: words(&row) }),
+        None => {
+            let known = words(&row);
+            Err(NotChosen::NoSuchWord { number, agent: row.agent, said: said.to_owned(), known })
+        }
+    }
+}
+
+/// Returns the word of a choice that lets the agent continue; `None` for other choices.
+#[must_use]
+pub fn continues(choice: ChoiceWord) -> Option<Continue> {
+    match choice {
+        ChoiceWord::Resume => Some(Continue::Resume),
+        ChoiceWord::Abort => Some(Continue::Abort),
+        ChoiceWord::Retry
+        | ChoiceWord::Release
+        | ChoiceWord::Start
+        | ChoiceWord::Restart
+        | ChoiceWord::Dismiss => None,
     }
 }
 
@@ -71,6 +88,8 @@ pub enum NotChosen {
     NoSuchWord {
         /// The finding.
         number: FindingNumber,
+        /// The agent that it is about.
+        agent: AgentName,
         /// What was said.
         said: String,
         /// What may be chosen.

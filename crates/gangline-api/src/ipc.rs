@@ -6,7 +6,7 @@
 
 pub use self::{
     data::{
-        AskData, ChannelsData, ChatLine, HelloData, ModelData, NoData, ReadData, SetDirectoryData,
+        AskData, ChannelsData, ChatLine, HeldData, HelloData, ModelData, NoData, ReadData, SetDirectoryData,
         SubscribeData, ToolData, TopicData, WakeData, WhoData, WhoUser,
     },
     error::{EncodeError, FrameError, RequestError, no_such_channel, not_joined},

@@ -67,6 +67,36 @@ impl PauseReason {
     }
 }
 
+/// What a person says to let an agent continue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Continue {
+    /// Ends what [`PauseReason::ends_with_resume`] says.
+    Resume,
+    /// Ends the open turn and an escalation, and no other reason.
+    Abort,
+}
+
+impl Continue {
+    /// Returns the word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::Abort => "abort",
+        }
+    }
+
+    /// Returns what helps instead, if this word does not end a pause of this reason.
+    #[must_use]
+    pub fn instead(self, reason: PauseReason) -> Option<&'static str> {
+        match (self, reason) {
+            (Self::Resume, reason) => reason.instead_of_resume(),
+            (Self::Abort, PauseReason::Escalation) => None,
+            (Self::Abort, reason) => Some(reason.instead_of_resume().unwrap_or("`resume` ends it")),
+        }
+    }
+}
+
 /// When a pause ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Until {

@@ -46,7 +46,8 @@ pub trait Daemons: Send + Sync {
     fn agent(&self, word: Option<&str>) -> Result<AgentName, ApiError>;
 
     /// Gives an order; returns once the daemon has it. Without a daemon, pauses and escalations are
-    /// changed in the store. Returns what still holds an agent after `resume`, and what helps.
+    /// changed in the store. Returns what still holds an agent after `resume` or `abort`, and what
+    /// helps.
     ///
     /// # Errors
     /// When the daemon refuses, or must run for this and does not.

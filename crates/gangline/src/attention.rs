@@ -32,7 +32,10 @@ pub(crate) async fn answer(
     number: FindingNumber,
     said: &str,
 ) -> Result<Answered, Failure> {
-    let (row, choice) = attention::chosen(site.store, number, said).await.map_err(explain)?;
+    let (row, choice) = match attention::chosen(site.store, number, said).await {
+        Ok(chosen) => chosen,
+        Err(error) => return Err(not_chosen(site, error).await),
+    };
     let done = match attention::carry_out(site, &row, choice).await? {
         Left::Done(done) => done,
         Left::Resume => tell(site, &row.agent, Word::Resume).await?,
@@ -45,30 +48,46 @@ pub(crate) async fn answer(
 /// Tells an agent; returns what came of it.
 async fn tell(site: Site<'_>, agent: &AgentName, word: Word) -> Result<String, Failure> {
     let taken = control::tell_aside((site.store, site.paths), agent, word).await?;
+    let held = control::held_after(site.store, agent, word).await?;
     if word == Word::Resume
         && taken.is_ok()
-        && let Some(held) = control::still_held(site.store, agent).await?
+        && let Some(held) = held
     {
         return Ok(held);
     }
-    Ok(match (word, taken) {
+    let done = match (word, taken) {
         (Word::Resume, Ok(Taken::ByDaemon)) => format!("{agent} goes on"),
         (Word::Resume, taken) => {
             taken?;
             format!("{agent} goes on once its daemon runs")
         }
         (_, Ok(Taken::ByDaemon)) => format!("{agent} ends its turn"),
+        (_, Ok(_)) if held.is_some() => "no turn is open".to_owned(),
         (_, Ok(_)) => format!("{agent} goes on once its daemon runs: no turn is open"),
         // It has ended meanwhile.
         (_, Err(_)) if fleet::holder(site.paths, agent)?.is_none() => {
             format!("the daemon of {agent} is not running, so no turn is open")
         }
-        (_, Err(refused)) => return Err(refused),
-    })
+        (_, Err(refused)) => return Err(held.into_iter().fold(refused, Failure::hint)),
+    };
+    Ok(held.map_or_else(|| done.clone(), |held| format!("{done}. {held}")))
 }
 
-/// Returns the failure with what to do.
-pub(crate) fn explain(error: NotChosen) -> Failure {
+/// Returns the failure with what to do; of `resume` and `abort` also what holds the agent.
+async fn not_chosen(site: Site<'_>, error: NotChosen) -> Failure {
+    let (agent, said) = match &error {
+        NotChosen::NoSuchWord { agent, said, .. } => (agent, said),
+        NotChosen::Finding(_) => return explain(error),
+    };
+    let choice = said.trim().to_lowercase().parse().ok();
+    let held = match choice.and_then(attention::continues) {
+        Some(word) => control::still_held(site.store, agent, word).await.ok().flatten(),
+        None => None,
+    };
+    held.into_iter().fold(explain(error), Failure::hint)
+}
+
+fn explain(error: NotChosen) -> Failure {
     match error {
         NotChosen::Finding(error) => not_found(error),
         NotChosen::NoSuchWord { .. } => {

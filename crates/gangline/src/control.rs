@@ -6,7 +6,10 @@ use gangline_api::{
     ipc::{self, Response, Token},
     status::{AgentStatus, still_held as still_held_by},
 };
-use gangline_core::{AgentName, pause::PauseReason};
+use gangline_core::{
+    AgentName,
+    pause::{Continue, PauseReason},
+};
 use gangline_hub::credentials;
 use gangline_os::{
     change_notice,
@@ -67,6 +70,15 @@ impl Word {
         }
     }
 
+    /// Returns the word that lets an agent continue; `None` for the others.
+    pub(crate) fn continues(self) -> Option<Continue> {
+        match self {
+            Self::Resume => Some(Continue::Resume),
+            Self::Interrupt => Some(Continue::Abort),
+            Self::Pause { .. } | Self::Compact | Self::Clear => None,
+        }
+    }
+
     /// Returns the failure of a word to a daemon that does not run.
     fn nobody(self, name: &AgentName) -> Failure {
         Failure::user(format!("the daemon of {name} is not running: there is {}", self.missing()))
@@ -123,12 +135,28 @@ pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<T
     }
 }
 
-/// Returns what is printed instead of `resumed` if the agent stays held, for example by a spent budget.
-pub(crate) async fn still_held(store: &Store, name: &AgentName) -> Result<Option<String>, Failure> {
+/// Returns what is printed of an agent that the word does not release, for example if its budget is spent.
+pub(crate) async fn still_held(
+    store: &Store,
+    name: &AgentName,
+    word: Continue,
+) -> Result<Option<String>, Failure> {
     let row = store.agent(name).await?;
     let now = clock::system().now();
     let pauses: Vec<_> = row.iter().flat_map(|row| row.holding(now)).map(view::pause).collect();
-    Ok(still_held_by(name.as_str(), &pauses))
+    Ok(still_held_by(name.as_str(), word, &pauses))
+}
+
+/// As [`still_held`], for any word of its owner.
+pub(crate) async fn held_after(
+    store: &Store,
+    name: &AgentName,
+    word: Word,
+) -> Result<Option<String>, Failure> {
+    match word.continues() {
+        Some(word) => still_held(store, name, word).await,
+        None => Ok(None),
+    }
 }
 
 /// As [`tell`], without blocking the caller's thread; the inner error is a refusal.

@@ -128,12 +128,17 @@ impl Daemons for HubDaemons {
             Order::Abort => Word::Interrupt,
         };
         match control::tell_aside((store, &self.paths), &agent, word).await {
-            Ok(Ok(_)) if order == Order::Resume => {
-                let held = control::still_held(store, &agent).await;
-                held.map_err(|failure| told(ErrorCode::Unavailable, &failure))
+            Ok(done) => {
+                let held = control::held_after(store, &agent, word).await;
+                let held = held.map_err(|failure| told(ErrorCode::Unavailable, &failure))?;
+                match done {
+                    Ok(_) => Ok(held),
+                    Err(refused) => {
+                        let refused = held.into_iter().fold(refused, Failure::hint);
+                        Err(told(ErrorCode::Conflict, &refused))
+                    }
+                }
             }
-            Ok(Ok(_)) => Ok(None),
-            Ok(Err(refused)) => Err(told(ErrorCode::Conflict, &refused)),
             Err(failure) => Err(told(ErrorCode::Unavailable, &failure)),
         }
     }

@@ -4,6 +4,7 @@ use gangline_core::{
     ApprovalNumber, Principal, QuestionNumber, Tier,
     attention::parse_answer,
     finding::{ChoiceWord, FindingState},
+    pause::Continue,
     shown::cut,
     trust::Action,
 };
@@ -21,6 +22,8 @@ use crate::{
     texts::pauses,
 };
 
+/// The reply to `abort` between turns.
+pub(super) const NO_TURN: &str = "there is no turn to end";
 /// How many findings `status` names.
 const NAMED: u32 = 5;
 /// How much of a cause it quotes, in characters.
@@ -49,7 +52,7 @@ impl Chat {
             Err(error) => {
                 // The same line taken in twice finds its own answer.
                 if !line.from_history {
-                    self.answer(line, &error.to_string()).await;
+                    self.answer(line, &self.no_choice(&error, choice)).await;
                 }
                 return Handled::Yes;
             }
@@ -115,11 +118,11 @@ impl Chat {
             }
             Ok(Left::Resume) => {
                 self.notify_loop(Incoming::Operator(Word::Resume)).await;
-                self.still_held().unwrap_or_else(|| "I continue".to_owned())
+                self.still_held(Continue::Resume).unwrap_or_else(|| "I continue".to_owned())
             }
             Ok(Left::Abort) => {
                 self.notify_loop(Incoming::Operator(Word::Abort)).await;
-                "ending the turn".to_owned()
+                self.aborts()
             }
             Err(error) => {
                 warn!(%error, "cannot carry out a choice");
@@ -136,10 +139,39 @@ impl Chat {
         self.told(line, &format!("finding {number}: {choice}: {done}")).await
     }
 
-    /// Returns what still holds the agent after `resume`.
-    pub(super) fn still_held(&self) -> Option<String> {
+    /// Returns what still holds the agent after the word.
+    pub(super) fn still_held(&self, word: Continue) -> Option<String> {
         let showing = self.deps.showing.borrow();
-        pauses::still_held(&showing.view.pauses, &showing.note.pauses)
+        pauses::still_held(word, &showing.view.pauses, &showing.note.pauses)
+    }
+
+    /// Returns what `abort` does now, and what it leaves.
+    pub(super) fn aborts(&self) -> String {
+        let (turn, escalated) = {
+            let showing = self.deps.showing.borrow();
+            (showing.view.turn.is_some(), showing.note.escalated.is_some())
+        };
+        let done = match (turn, escalated) {
+            (true, _) => "ending the turn",
+            (false, true) => "the escalation is over",
+            (false, false) => NO_TURN,
+        };
+        match self.still_held(Continue::Abort) {
+            Some(held) => format!("{done}. {held}"),
+            None if !turn && escalated => format!("{done}; I continue"),
+            None => done.to_owned(),
+        }
+    }
+
+    /// Returns why a word is no choice for a finding; if something else holds the agent, also what helps.
+    fn no_choice(&self, error: &NotChosen, choice: ChoiceWord) -> String {
+        let held = match (error, attention::continues(choice)) {
+            (NotChosen::NoSuchWord { agent, .. }, Some(word)) if *agent == self.deps.agent => {
+                self.still_held(word)
+            }
+            _ => None,
+        };
+        held.map_or_else(|| error.to_string(), |held| format!("{error}. {held}"))
     }
 
     /// Returns what of this agent waits for a person, for the end of its status; empty for nothing.

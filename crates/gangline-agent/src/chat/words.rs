@@ -8,6 +8,7 @@ use gangline_core::{
     cause,
     model::ModelName,
     name::{ChannelName, fold},
+    pause::Continue,
     room_words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
     time::WallMicros,
     trust::{self, Action},
@@ -17,7 +18,7 @@ use gangline_os::change_notice;
 use gangline_store::{Cancel, MessageFilter, MessageRow};
 use tracing::{info, warn};
 
-use super::{Chat, answer::place_of, bare::Decides, decide::Handled};
+use super::{Chat, answer::place_of, bare::Decides, decide::Handled, findings::NO_TURN};
 use crate::{
     bus::{Incoming, Word},
     model,
@@ -27,7 +28,6 @@ use crate::{
 /// How many of the last messages are searched for the turn that ended last.
 const LAST_MESSAGES: u32 = 32;
 
-const NO_TURN: &str = "there is no turn to end";
 const NOT_YOUR_TURN: &str = "only an owner may end this turn, since others asked for part of it";
 
 /// The agent's approvals, as far as a line that looks like a decision may be meant for them.
@@ -267,11 +267,14 @@ impl Chat {
             }
             RoomWord::Pause(ends) => self.pause(line, ends.as_deref()).await,
             RoomWord::Resume => self.resume(line).await,
-            RoomWord::Abort if no_turn && self.is_escalated() => {
-                self.order(line, Word::Abort, "the escalation is over; I continue").await;
+            RoomWord::Abort if no_turn && !self.is_escalated() => {
+                let text = self.aborts();
+                self.answer(line, &text).await;
             }
-            RoomWord::Abort if no_turn => self.answer(line, NO_TURN).await,
-            RoomWord::Abort => self.order(line, Word::Abort, "ending the turn").await,
+            RoomWord::Abort => {
+                let text = self.aborts();
+                self.order(line, Word::Abort, &text).await;
+            }
         }
         Handled::Yes
     }
@@ -301,7 +304,7 @@ impl Chat {
     async fn resume(&self, line: &Line) {
         let view = self.deps.showing.borrow().view.clone();
         let waits = view.paused || view.needs_login || view.phase == PhaseName::Parked;
-        let text = match (self.still_held(), waits) {
+        let text = match (self.still_held(Continue::Resume), waits) {
             (Some(held), _) => held,
             (None, true) => "resumed".to_owned(),
             (None, false) if self.is_escalated() => "resumed: the escalation is over".to_owned(),

@@ -2,10 +2,13 @@
 
 use std::{cmp::Reverse, path::Path};
 
-use gangline_api::ipc::{ModelChoice, ModelData, SetDirectoryData};
+use gangline_api::{
+    ipc::{HeldData, ModelChoice, ModelData, SetDirectoryData},
+    status::still_held,
+};
 use gangline_core::{
     agent::{ContextChange, PhaseName},
-    pause::PauseReason,
+    pause::{Continue, PauseReason},
 };
 use gangline_os::change_notice;
 use gangline_store::NewPause;
@@ -95,7 +98,13 @@ impl Requests {
         let kept = self.speaker.store.resume(&self.me.agent).await;
         kept.map_err(|error| texts::whole(&error))?;
         self.notify(Incoming::Operator(Word::Resume))?;
-        Reply::nothing()
+        Reply::new(&self.held_after(Continue::Resume))
+    }
+
+    /// As the reply to the word in a room.
+    fn held_after(&self, word: Continue) -> HeldData {
+        let showing = self.showing.borrow();
+        HeldData { held: still_held(self.me.agent.as_str(), word, &showing.note.pauses) }
     }
 
     pub(super) fn interrupt(&self) -> Result<Reply, String> {
@@ -106,7 +115,7 @@ impl Requests {
         }
         drop(showing);
         self.notify(Incoming::Operator(Word::Abort))?;
-        Reply::nothing()
+        Reply::new(&self.held_after(Continue::Abort))
     }
 
     /// Keeps the choice, if there is one; the inbox sees it by the change notice.

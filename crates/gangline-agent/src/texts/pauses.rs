@@ -6,7 +6,7 @@ use gangline_core::{
     AgentName, Redacted, alert,
     finding::FindingKind,
     mention,
-    pause::{Held, PauseReason, pause_ends},
+    pause::{Continue, Held, PauseReason, pause_ends},
     shown::label,
     time::WallMicros,
 };
@@ -63,14 +63,18 @@ pub(crate) fn why_held(held: Held, pauses: &[ShownPause]) -> String {
     }
 }
 
-/// Returns the agent's reply to a `resume` that does not end what holds it, in the first person; `None` if
-/// `resume` ends it.
-pub(crate) fn still_held(held: &[Held], pauses: &[ShownPause]) -> Option<String> {
-    let of =
-        |held: &Held| Some((why_held(*held, pauses), held.reason.instead_of_resume()?.to_owned()));
+/// Returns the agent's reply to a word that does not end what holds it, in the first person; `None` if the
+/// word ends it.
+pub(crate) fn still_held(
+    word: Continue,
+    held: &[Held],
+    pauses: &[ShownPause],
+) -> Option<String> {
+    let of = |held: &Held| Some((why_held(*held, pauses), word.instead(held.reason)?.to_owned()));
     let (why, helps): (Vec<_>, Vec<_>) = held.iter().filter_map(of).unzip();
     let (why, helps) = (why.join("; "), helps.join("; "));
-    let text = format!("{why}. `resume` does not end this: {helps}");
+    let word = word.as_str();
+    let text = format!("{why}. `{word}` does not end this: {helps}");
     (!helps.is_empty()).then_some(text)
 }
 

@@ -119,6 +119,14 @@ pub struct ModelData {
     pub chosen: Option<String>,
 }
 
+/// Data of `resume` and `interrupt`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldData {
+    /// What holds the agent after it, and what helps; absent = nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
+}
+
 /// Data of `wake` (R2-31).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WakeData {

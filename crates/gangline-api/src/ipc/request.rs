@@ -215,10 +215,10 @@ pub enum Command {
         /// resumes the agent. On the wire `until` or `for`.
         ends: Option<String>,
     },
-    /// `resume` (R0-45). Needs the owner's token; data [`super::NoData`]. culture's `wake`, which has no
+    /// `resume` (R0-45). Needs the owner's token; data [`super::HeldData`]. culture's `wake`, which has no
     /// field, is read as well.
     Resume,
-    /// `interrupt`: ends the open turn. Needs the owner's token; data [`super::NoData`].
+    /// `interrupt`: ends the open turn. Needs the owner's token; data [`super::HeldData`].
     Interrupt,
     /// `shutdown`: ends the daemon in order (R0-45). Needs the owner's token; data
     /// [`super::NoData`].

@@ -1,6 +1,9 @@
 //! Why an agent begins no new turn, as a status shows it.
 
-use gangline_core::{pause::PauseReason, word::Stored};
+use gangline_core::{
+    pause::{Continue, PauseReason},
+    word::Stored,
+};
 use serde::{Deserialize, Serialize};
 
 use super::cut::cut;
@@ -48,16 +51,17 @@ impl ShownPause {
     }
 }
 
-/// Returns the reply to a `resume` that does not release the agent: what holds it, until when, and what helps.
-/// `None` if `resume` ends all `pauses`.
+/// Returns the reply to a word that does not release the agent: what holds it, until when, and what helps.
+/// `None` if the word ends all `pauses`.
 #[must_use]
-pub fn still_held(nick: &str, pauses: &[ShownPause]) -> Option<String> {
+pub fn still_held(nick: &str, word: Continue, pauses: &[ShownPause]) -> Option<String> {
     let of = |pause: &ShownPause| {
-        Some((pause.describe(), pause.reason.known()?.instead_of_resume()?.to_owned()))
+        Some((pause.describe(), word.instead(pause.reason.known()?)?.to_owned()))
     };
     let (held, helps): (Vec<_>, Vec<_>) = pauses.iter().filter_map(of).unzip();
     let (held, helps) = (held.join("; "), helps.join("; "));
-    let text = format!("{nick} is still {held}. `resume` does not end this: {helps}");
+    let word = word.as_str();
+    let text = format!("{nick} is still {held}. `{word}` does not end this: {helps}");
     (!helps.is_empty()).then_some(text)
 }
 

@@ -5,7 +5,7 @@ use super::{
 use gangline_core::{
     agent::AgentPhase,
     id::{ApprovalNumber, MessageId, QuestionNumber},
-    pause::PauseReason,
+    pause::{Continue, PauseReason},
 };
 
 /// C28, R0-52, R2-40, R4-20: each surface's word for each state.
@@ -139,17 +139,23 @@ fn what_resume_does_not_end_is_told_with_what_does() {
     };
     let night = Some("2026-11-27T00:00:00.000Z");
     let budget = pause(PauseReason::Budget, night, Some("the budget of oak-ada, 21 of 10 tokens"));
-    let told = still_held("oak-ada", std::slice::from_ref(&budget));
+    let told = still_held("oak-ada", Continue::Resume, std::slice::from_ref(&budget));
     let expected = "oak-ada is still held until 2026-11-27 00:00Z: its budget is spent: the budget of \
                     oak-ada, 21 of 10 tokens. `resume` does not end this: raise it with `gangline budget \
                     raise`, or wait until then";
     assert_eq!(told.as_deref(), Some(expected));
     let fleet = pause(PauseReason::Fleet, None, None);
     let all = [pause(PauseReason::Operator, None, None), budget, fleet];
-    let told = still_held("oak-ada", &all).unwrap();
+    let told = still_held("oak-ada", Continue::Resume, &all).unwrap();
     assert!(told.contains("10 tokens; held: the limit of the whole installation"), "{told}");
     assert!(told.ends_with("until then; `gangline budget release` ends it"), "{told}");
-    assert_eq!(still_held("oak-ada", &all[..1]), None);
+    assert_eq!(still_held("oak-ada", Continue::Resume, &all[..1]), None);
+    let escalation = pause(PauseReason::Escalation, None, None);
+    let two = [escalation, pause(PauseReason::Operator, None, None)];
+    let told = still_held("oak-ada", Continue::Abort, &two);
+    let expected = "oak-ada is still paused. `abort` does not end this: `resume` ends it";
+    assert_eq!(told.as_deref(), Some(expected));
+    assert_eq!(still_held("oak-ada", Continue::Abort, &two[..1]), None);
 }
 
 #[test]

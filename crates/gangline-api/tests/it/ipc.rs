@@ -4,7 +4,7 @@ use gangline_api::{
     event::{EVENT_VERSION, EventRecord},
     ipc::{
         AskData, ChannelsData, ChatLine, Command, EncodeError, Form, Frame, FrameError, HelloData,
-        ID_MAX, IfAbsent, LINE_MAX, Lines, ModelChoice, ModelData, NoData, ReadData, Refused,
+        HeldData, ID_MAX, IfAbsent, LINE_MAX, Lines, ModelChoice, ModelData, NoData, ReadData, Refused,
         Request, RequestError, RequestId, Response, SetDirectoryData, SubscribeData, TOKEN_MAX,
         Token, TopicData, VERSION, WakeData, Whisper, WhoData, WhoUser, no_such_channel,
         not_joined,
@@ -275,6 +275,8 @@ fn every_commands_data_has_its_golden_form() {
         }),
         told(SetDirectoryData { directory: "/srv/bob".into(), path: None, text: String::new() }),
         told(ModelData { model: Some("opus".into()), chosen: None }),
+        told(HeldData { held: Some("spark-ada is still held".into()) }),
+        told(HeldData { held: None }),
         told(SubscribeData { cursor: "42".into() }),
         told(WakeData { message: MessageId(42), duplicate: false }),
     ];

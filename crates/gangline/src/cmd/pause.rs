@@ -51,12 +51,15 @@ pub(super) async fn tell(global: &Global, whom: &Chosen, word: Word) -> Result<u
     for member in &chosen {
         let changes = word != Word::Resume || is_held(member);
         let told = control::tell(&fleet, member, word).await;
-        let held = match word {
-            Word::Resume if told.is_ok() => control::still_held(&fleet.store, &member.name).await?,
-            _ => None,
-        };
+        let held = control::held_after(&fleet.store, &member.name, word).await?;
+        // Then this is the better reason why nothing is aborted.
+        let told = told.map_err(|failure| held.iter().fold(failure, Failure::hint));
         match told {
-            Ok(_) if held.is_some() => output::print(&format!("{}\n", held.unwrap_or_default()))?,
+            Ok(taken) if held.is_some() => {
+                let done = outcome(member, word, &taken);
+                let done = if word == Word::Resume { "" } else { &done };
+                output::print(&format!("{done}{}\n", held.unwrap_or_default()))?;
+            }
             Ok(_) if !changes => output::print(&format!(
                 "{} is not paused, so nothing changes: `gangline status {}` says what it does\n",
                 member.name, member.name

@@ -21,6 +21,7 @@ use crate::{
 };
 
 mod changes;
+mod held;
 mod matrix;
 mod questions;
 mod rights;

@@ -42,14 +42,15 @@ pub(super) async fn call(
 
 async fn tell(site: Site<'_>, word: Word) -> Result<String, Failure> {
     let Site { store, paths, agent } = site;
-    let done = match control::tell_aside((store, paths), agent, word).await?? {
-        Taken::ByDaemon => "",
-        Taken::ByRow | Taken::Unheard(_) => "; its daemon is not running",
+    let taken = control::tell_aside((store, paths), agent, word).await?;
+    let held = control::held_after(store, agent, word).await?;
+    let done = match taken {
+        Ok(Taken::ByDaemon) => "",
+        Ok(Taken::ByRow | Taken::Unheard(_)) => "; its daemon is not running",
+        Err(refused) => return Err(held.into_iter().fold(refused, Failure::hint)),
     };
-    if word == Word::Resume
-        && let Some(held) = control::still_held(store, agent).await?
-    {
-        return Ok(held);
+    if let (Word::Resume, Some(held)) = (word, &held) {
+        return Ok(held.clone());
     }
     let outcome = match (word, done) {
         (Word::Pause { .. }, _) => "is paused: new messages wait",
@@ -57,7 +58,8 @@ async fn tell(site: Site<'_>, word: Word) -> Result<String, Failure> {
         (Word::Interrupt, _) => "is not escalated any more",
         (_, _) => "resumed",
     };
-    Ok(format!("{agent} {outcome}{done}"))
+    let held = held.map_or_else(String::new, |held| format!(". {held}"));
+    Ok(format!("{agent} {outcome}{done}{held}"))
 }
 
 fn ends(input: &Value) -> Result<Option<UnixMicros>, String> {

@@ -57,7 +57,9 @@ fn a_word_to_a_daemon_that_is_down_is_kept() {
          SELECT agent, 'escalation', installation_id, 1, 'stuck', 1 FROM pauses",
     );
     let ran = fleet.run(&["abort", "oak-ada"]).ok();
-    assert_eq!(ran, "oak-ada is not escalated any more; its daemon is not running\n");
+    let told = "oak-ada is not escalated any more; its daemon is not running\n\
+                oak-ada is still paused. `abort` does not end this: `resume` ends it\n";
+    assert_eq!(ran, told);
     let _ = fleet.stage.query(
         "INSERT INTO pauses (agent, reason, installation_id, holds, note, at) \
          SELECT agent, 'fleet', installation_id, 1, 'half of the agents parked', 1 FROM pauses",
@@ -65,6 +67,19 @@ fn a_word_to_a_daemon_that_is_down_is_kept() {
     let still = "oak-ada is still held: the limit of the whole installation is reached: half of the agents \
                  parked. `resume` does not end this: `gangline budget release` ends it\n";
     assert_eq!(fleet.run(&["resume", "oak-ada"]).ok(), still);
+    let ran = fleet.run(&["abort", "oak-ada"]);
+    let hint = format!("hint: {}", still.replace("`resume`", "`abort`"));
+    assert!(ran.code == 1 && ran.stderr.ends_with(&hint), "{}", ran.stderr);
+    let _ = fleet.stage.query(
+        "INSERT INTO findings (number, installation_id, agent, key, kind, severity, cause, evidence, choices, \
+         affects, state, raised_at, changed_at) \
+         SELECT 90, installation_id, agent, 'budget', 'budget', 'error', 'held', '', '[]', '', 'open', 1, 1 \
+         FROM pauses WHERE reason = 'fleet'",
+    );
+    let ran = fleet.run(&["answer", "90", "resume"]);
+    let refused = "error: `resume` is no choice for finding 90; choose dismiss\n";
+    assert!(ran.stderr.starts_with(refused), "{}", ran.stderr);
+    assert!(ran.code == 1 && ran.stderr.ends_with(&format!("hint: {still}")), "{}", ran.stderr);
     let _ = fleet.stage.query("DELETE FROM pauses WHERE reason = 'fleet'");
     let _ = fleet.run(&["pause", "oak-ada"]).ok();
     assert_eq!(fleet.stage.query("SELECT reason FROM pauses"), ["operator"]);

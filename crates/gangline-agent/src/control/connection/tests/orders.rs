@@ -1,5 +1,8 @@
 //! What a client may order, and what an order does.
 
+use gangline_api::status::ShownPause;
+use gangline_core::pause::PauseReason;
+
 use super::*;
 
 /// R0-45, C21: the owner's verbs need the owner's token; a wrong one is refused for everything.
@@ -35,6 +38,27 @@ async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
         Some(Incoming::Operator(crate::bus::Word::Resume))
     ));
     fixture.requests.asked_to_end.cancelled().await;
+}
+
+/// R0-45, R0-50: what still holds the agent after the order is in the response's data, which is empty otherwise.
+#[tokio::test]
+async fn what_resume_and_interrupt_do_not_end_is_in_their_data() {
+    let mut fixture = Fixture::open().await;
+    let mut showing = fixture.requests.showing.borrow().clone();
+    showing.note.escalated = Some("stuck".to_owned());
+    showing.note.pauses = [PauseReason::Escalation, PauseReason::Budget]
+        .map(|reason| ShownPause { reason: reason.into(), until: None, note: None })
+        .to_vec();
+    Arc::get_mut(&mut fixture.requests).unwrap().showing = watch::channel(showing).1;
+    let (mut client, _end) = fixture.connect();
+    for (verb, word) in [("resume", "resume"), ("interrupt", "abort")] {
+        let expect = format!(
+            "\"ok\":true,\"data\":{{\"held\":\"oak-ada is still held: its budget is spent. `{word}` does not \
+             end this: raise it with `gangline budget raise`, or wait until then\"}}}}"
+        );
+        let order = format!("\"type\":\"{verb}\",\"token\":\"the owner\"");
+        assert_eq!(client.ask(&order).await, expect);
+    }
 }
 
 /// Who a caller is: the owner, the agent, somebody without a token, an agent's earlier session.
