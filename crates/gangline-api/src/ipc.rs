@@ -6,8 +6,8 @@
 
 pub use self::{
     data::{
-        AskData, ChannelsData, ChatLine, HeldData, HelloData, ModelData, NoData, ReadData, SetDirectoryData,
-        SubscribeData, ToolData, TopicData, WakeData, WhoData, WhoUser,
+        AskData, ChannelsData, ChatLine, HeldData, HelloData, ModelData, NoData, ReadData,
+        SetDirectoryData, SubscribeData, ToolData, TopicData, WakeData, WhoData, WhoUser,
     },
     error::{EncodeError, FrameError, RequestError, no_such_channel, not_joined},
     frame::{Frame, Response, Whisper},

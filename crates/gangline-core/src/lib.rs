@@ -41,6 +41,7 @@ pub mod shown;
 pub mod split;
 pub mod time;
 pub mod trust;
+pub mod unreached;
 pub mod usage;
 pub mod wake;
 pub mod watch;

@@ -7,6 +7,7 @@ use futures::stream;
 use gangline_core::{
     budget::CallOutcome,
     price::{Prices, Tokens},
+    unreached::BY_RELAY,
 };
 use gangline_os::{clock::SharedClock, secret::Secret};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited, StreamBody, combinators};
@@ -128,7 +129,7 @@ impl Shared {
             }
             Err(error) => {
                 meter.end(CallOutcome::Failed).await;
-                let text = format!("the model's API cannot be reached: {}", client::why(&error));
+                let text = format!("{BY_RELAY}: {}", client::why(&error));
                 warn!(text, "a request to the model's API failed");
                 let status = match client::is_lasting(&error) {
                     true => StatusCode::FAILED_DEPENDENCY,

@@ -11,6 +11,7 @@ use gangline_core::{
     pause::{Unnamed, ramp},
     price::{Prices, Tokens},
     time::WallMicros,
+    unreached::Unreached,
     usage::Spender,
 };
 use gangline_relay::Totals;
@@ -82,7 +83,7 @@ impl AgentLoop {
             TurnResult::Failed { kind, why } => {
                 let kind = match texts::is_budget_refusal(&why) {
                     true => BUDGET_SPENT,
-                    false => kind.as_str(),
+                    false => named(kind, &why),
                 };
                 self.reports.failure = Some(why.clone());
                 self.record_notice(Some(turn), kind, why);
@@ -149,4 +150,13 @@ impl AgentLoop {
         };
         self.journal.push(Entry::Usage(usage));
     }
+}
+
+/// Returns the word for a failure: the cause, if the model's server was not reached.
+fn named(kind: FailureKind, why: &str) -> &'static str {
+    let unreached = match kind {
+        FailureKind::Provider | FailureKind::Request | FailureKind::Other => Unreached::of(why),
+        FailureKind::Auth | FailureKind::ContextOverflow | FailureKind::StepLimit => None,
+    };
+    unreached.map_or(kind.as_str(), Unreached::as_str)
 }

@@ -65,11 +65,7 @@ pub(crate) fn why_held(held: Held, pauses: &[ShownPause]) -> String {
 
 /// Returns the agent's reply to a word that does not end what holds it, in the first person; `None` if the
 /// word ends it.
-pub(crate) fn still_held(
-    word: Continue,
-    held: &[Held],
-    pauses: &[ShownPause],
-) -> Option<String> {
+pub(crate) fn still_held(word: Continue, held: &[Held], pauses: &[ShownPause]) -> Option<String> {
     let of = |held: &Held| Some((why_held(*held, pauses), word.instead(held.reason)?.to_owned()));
     let (why, helps): (Vec<_>, Vec<_>) = held.iter().filter_map(of).unzip();
     let (why, helps) = (why.join("; "), helps.join("; "));

@@ -187,20 +187,33 @@ fn a_warning_hinders_nobody_and_the_days_budget_holds_the_fleet() {
     assert_eq!(daemon.stop().code, 0);
 }
 
-/// An API whose certificate this system does not trust: the turn fails at once, and the record says why.
+/// An API whose certificate this system does not trust, with a relay and without: the turn fails at once, the room
+/// is told the cause without the address, and the record says all of it.
 #[test]
-fn an_untrusted_certificate_of_the_api_fails_the_turn_and_is_recorded() {
-    let mut rig = Rig::native(SCRIPT, "relay: true");
-    rig.put_model_behind_tls();
-    let daemon = rig.start();
-    let mut ori = rig.member("ori");
-    ori.say(ROOM, "@lab-ada work");
-    ori.hears(ADA, ROOM, "no answer: the turn failed (request)");
-    rig.sees(STATES, &["failed"]);
-    let notices = "SELECT count(*) FROM events WHERE kind = 'notice' AND payload LIKE '%invalid peer \
-                   certificate%'";
-    rig.sees(notices, &["1"]);
-    rig.sees("SELECT outcome || ' ' || calls FROM relay_calls", &["failed 1"]);
-    assert!(rig.requests().is_empty());
-    assert_eq!(daemon.stop().code, 0);
+fn an_untrusted_certificate_of_the_api_fails_the_turn_and_is_told() {
+    for relay in ["relay: true", "relay: false"] {
+        let mut rig = Rig::native(SCRIPT, relay);
+        rig.put_model_behind_tls();
+        let daemon = rig.start();
+        let mut ori = rig.member("ori");
+        ori.say(ROOM, "@lab-ada work");
+        let cause = "nobody whom this machine trusts has signed its certificate";
+        let told = format!("the model's server is not trusted: {cause}; `gangline logs` says more");
+        ori.hears(ADA, ROOM, &format!("no answer: {told}"));
+        rig.sees(
+            "SELECT state || ' ' || reason FROM messages",
+            &["failed turn_failed:api_untrusted"],
+        );
+        let causes = "SELECT count(*) FROM events WHERE kind = 'notice' AND payload LIKE '%invalid peer \
+                      certificate%'";
+        rig.sees(causes, &["1"]);
+        let retries =
+            "SELECT count(*) FROM events WHERE kind = 'notice' AND payload LIKE '%did not answer%'";
+        rig.sees(retries, &["0"]);
+        if relay == "relay: true" {
+            rig.sees("SELECT outcome || ' ' || calls FROM relay_calls", &["failed 1"]);
+        }
+        assert!(rig.requests().is_empty());
+        assert_eq!(daemon.stop().code, 0);
+    }
 }

@@ -3,10 +3,10 @@
 use gangline_api::{
     event::{EVENT_VERSION, EventRecord},
     ipc::{
-        AskData, ChannelsData, ChatLine, Command, EncodeError, Form, Frame, FrameError, HelloData,
-        HeldData, ID_MAX, IfAbsent, LINE_MAX, Lines, ModelChoice, ModelData, NoData, ReadData, Refused,
-        Request, RequestError, RequestId, Response, SetDirectoryData, SubscribeData, TOKEN_MAX,
-        Token, TopicData, VERSION, WakeData, Whisper, WhoData, WhoUser, no_such_channel,
+        AskData, ChannelsData, ChatLine, Command, EncodeError, Form, Frame, FrameError, HeldData,
+        HelloData, ID_MAX, IfAbsent, LINE_MAX, Lines, ModelChoice, ModelData, NoData, ReadData,
+        Refused, Request, RequestError, RequestId, Response, SetDirectoryData, SubscribeData,
+        TOKEN_MAX, Token, TopicData, VERSION, WakeData, Whisper, WhoData, WhoUser, no_such_channel,
         not_joined,
     },
 };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::outcome::By;
+use crate::{outcome::By, unreached::Unreached};
 
 /// Why a message has its new state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -144,7 +144,10 @@ impl AskerNotice {
                      once an owner has raised it, or tomorrow"
                         .to_owned()
                 }
-                Reason::TurnFailed(kind) => format!("no answer: the turn failed ({})", word(kind)),
+                Reason::TurnFailed(kind) => match kind.parse::<Unreached>() {
+                    Ok(cause) => format!("no answer: {}; `gangline logs` says more", cause.told()),
+                    Err(_) => format!("no answer: the turn failed ({})", word(kind)),
+                },
                 Reason::TimedOut => {
                     "no answer: the turn showed no activity and was stopped".to_owned()
                 }

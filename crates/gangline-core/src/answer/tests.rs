@@ -269,6 +269,10 @@ fn what_is_told_is_one_safe_line() {
     assert!(limit.starts_with("no answer: the turn reached its limit of steps"), "{limit}");
     let spent = AskerNotice::Failed(Reason::TurnFailed("budget_spent".to_owned())).text();
     assert!(spent.starts_with("no answer: the budget for today is spent"), "{spent}");
+    let refused = AskerNotice::Failed(Reason::TurnFailed("api_refused".to_owned())).text();
+    let expect = "no answer: the model's server cannot be reached: nothing listens at its address; `gangline \
+                  logs` says more";
+    assert_eq!(refused, expect);
     let dead = AskerNotice::DeadLetter { attempts: 5 }.text();
     assert_eq!(dead, "no answer: given up after 5 attempts");
 }

@@ -1,7 +1,6 @@
 //! What went wrong between us and the API, by what the caller can do about it.
 
-use std::fmt;
-use std::time::Duration;
+use std::{error::Error, fmt, io, time::Duration};
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -44,6 +43,8 @@ pub enum ApiErrorKind {
     },
     /// No connection could be made.
     Connect,
+    /// The API's certificate is not good, or it does not speak TLS: the same until a person does something.
+    Untrusted,
     /// The connection broke, fell silent, or the response ended too early.
     Dropped,
     /// The response makes no sense.
@@ -69,6 +70,7 @@ impl fmt::Display for ApiErrorKind {
             Self::Overloaded { .. } => "the API is overloaded",
             Self::Server { .. } => "the API failed",
             Self::Connect => "cannot connect to the API",
+            Self::Untrusted => "the API's server is not trusted",
             Self::Dropped => "the connection to the API was lost",
             Self::Malformed => "the API's response makes no sense",
             Self::ContextOverflow => "the conversation is too long for the model",
@@ -91,6 +93,7 @@ impl ApiErrorKind {
             | Self::Dropped
             | Self::Malformed => true,
             Self::Auth
+            | Self::Untrusted
             | Self::ContextOverflow
             | Self::StaleThoughts
             | Self::ModelNotFound
@@ -107,6 +110,7 @@ impl ApiErrorKind {
             | Self::Server { retry_after } => retry_after,
             Self::Auth
             | Self::Connect
+            | Self::Untrusted
             | Self::Dropped
             | Self::Malformed
             | Self::ContextOverflow
@@ -124,9 +128,13 @@ impl ApiError {
     }
 
     pub(crate) fn from_transport(error: &reqwest::Error) -> Self {
-        let kind = if error.is_connect() { ApiErrorKind::Connect } else { ApiErrorKind::Dropped };
+        let kind = match error.is_connect() {
+            true if is_untrusted(error) => ApiErrorKind::Untrusted,
+            true => ApiErrorKind::Connect,
+            false => ApiErrorKind::Dropped,
+        };
         let mut message = String::new();
-        let mut cause: Option<&dyn std::error::Error> = Some(error);
+        let mut cause: Option<&dyn Error> = Some(error);
         while let Some(error) = cause {
             let separator = if message.is_empty() { "" } else { ": " };
             message.push_str(&format!("{separator}{error}"));
@@ -181,6 +189,28 @@ impl ApiError {
             _ => ApiErrorKind::Server { retry_after: None },
         };
         Self::new(kind, message)
+    }
+}
+
+/// Returns whether TLS failed for a reason that does not pass.
+fn is_untrusted(error: &reqwest::Error) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(error) = cause {
+        if let Some(rustls::Error::InvalidCertificate(_) | rustls::Error::InvalidMessage(_)) =
+            of_tls(error)
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Returns the error of TLS that errors of reading and writing are wrapped around.
+fn of_tls<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => of_tls(error.get_ref()?),
+        None => error.downcast_ref(),
     }
 }
 

@@ -44,6 +44,7 @@ fn failed(error: &PromptError) -> TurnResult {
             ApiErrorKind::Overloaded { .. }
             | ApiErrorKind::Server { .. }
             | ApiErrorKind::Connect
+            | ApiErrorKind::Untrusted
             | ApiErrorKind::Dropped
             | ApiErrorKind::Malformed
             | ApiErrorKind::TooLarge => FailureKind::Provider,

@@ -1,9 +1,7 @@
 //! Statements for agents that are no longer configured: closes what only their daemons could carry out, and
 //! opens their findings again if they come back.
 
-use gangline_core::{
-    AgentName, FindingNumber, Principal, Redacted, Tier, approval::Decision,
-};
+use gangline_core::{AgentName, FindingNumber, Principal, Redacted, Tier, approval::Decision};
 use rusqlite::params;
 
 use super::{Writer, changes, fault::Fault, findings, sql};
@@ -62,8 +60,7 @@ pub(crate) fn back(w: &mut Writer, agent: &AgentName) -> Result<(), Fault> {
                WHEN 'escalation' THEN EXISTS (SELECT 1 FROM pauses WHERE agent = ?1 AND reason = kind) \
                WHEN 'rate_limit' THEN EXISTS (SELECT 1 FROM pauses WHERE agent = ?1 AND reason = kind) \
                ELSE 1 END RETURNING number";
-    let numbers: Vec<i64> =
-        sql::all(&w.connection, sql, params![agent.folded(), BY], sql::column)?;
+    let numbers: Vec<i64> = sql::all(&w.connection, sql, params![agent.folded(), BY], sql::column)?;
     for number in numbers {
         findings::record(w, FindingNumber(number))?;
     }

@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
-use gangline_core::{AgentName, ApprovalNumber, MessageId, MessageState, Origin, Redactor};
+use gangline_core::{
+    AgentName, ApprovalNumber, MessageId, MessageState, Origin, Redactor, unreached::Unreached,
+};
 use gangline_os::{change_notice, clock, lock, paths::Paths};
 use gangline_store::{MessageRow, NewMessage, Store};
 
@@ -225,7 +227,11 @@ fn why(reason: &str) -> String {
         "interrupted:operator" => "a person interrupted the turn",
         "rate_limited" => "the model's rate limit is reached",
         "silent" => "the turn ended without any text",
-        other => return show::text::one_line(other),
+        other => {
+            let cause = other.strip_prefix("turn_failed:").and_then(|kind| kind.parse().ok());
+            return cause
+                .map_or_else(|| show::text::one_line(other), |it: Unreached| it.told().to_owned());
+        }
     };
     known.to_owned()
 }
