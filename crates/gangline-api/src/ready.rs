@@ -15,8 +15,12 @@ pub struct ReadyLine {
     /// The address of the HTTP interface; null if there is none.
     #[serde(default)]
     pub http: Option<String>,
-    /// The owner's token: password of the IRC account `owner`, bearer token of HTTP.
-    pub token: String,
+    /// The owner's token: password of the IRC account `owner`, bearer token of HTTP; null if an agent reads this.
+    #[serde(default)]
+    pub token: Option<String>,
+    /// The file that holds it.
+    #[serde(default)]
+    pub token_file: Option<PathBuf>,
     /// The state folder.
     pub state: PathBuf,
 }
@@ -27,7 +31,8 @@ impl fmt::Debug for ReadyLine {
             .field("pid", &self.pid)
             .field("irc", &self.irc)
             .field("http", &self.http)
-            .field("token", &"***")
+            .field("token", &self.token.as_ref().map(|_| "***"))
+            .field("token_file", &self.token_file)
             .field("state", &self.state)
             .finish()
     }

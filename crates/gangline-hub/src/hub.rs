@@ -78,6 +78,8 @@ pub struct HubOptions {
     pub up_within: Duration,
     /// Where to write the ready line.
     pub ready_file: Option<PathBuf>,
+    /// Whether the owner's token is in the ready line. Its file is named there in any case.
+    pub shows_token: bool,
     /// The program that daemons are started with.
     pub program: PathBuf,
     /// The HTTP interface; none = there is none.
@@ -355,7 +357,8 @@ fn write_ready(
         pid: std::process::id(),
         irc: listening.irc.clone(),
         http: http::address(http),
-        token: listening.owner.expose().to_owned(),
+        token: options.shows_token.then(|| listening.owner.expose().to_owned()),
+        token_file: Some(credentials::owner_token_file(&options.paths)),
         state: options.paths.state.clone(),
     };
     let text = serde_json::to_string(&line)

@@ -5,7 +5,10 @@ use std::{ffi::OsString, os::unix::process::CommandExt as _};
 
 use gangline_core::AgentName;
 use gangline_hub::credentials::OWNER;
-use gangline_os::run_id::{RUN_ID, RunId};
+use gangline_os::{
+    run_id::{RUN_ID, RunId},
+    secret::Secret,
+};
 
 use crate::{failure::Failure, program};
 
@@ -106,6 +109,11 @@ pub(crate) fn may_read_password() -> bool {
         Caller::Person { .. } => true,
         Caller::Agent { .. } => false,
     }
+}
+
+/// Returns the owner's token for a line that programs read; `None` if an agent would read it.
+pub(crate) fn readable(token: &Secret) -> Option<String> {
+    may_read_password().then(|| token.expose().to_owned())
 }
 
 /// Restarts the program without the run id if it has one; else returns at once. [`STARTED_BY`] still says that

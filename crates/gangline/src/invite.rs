@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use gangline_hub::credentials::OWNER;
 use gangline_os::secret::Secret;
 
+use crate::caller;
+
 #[cfg(test)]
 mod tests;
 
@@ -75,6 +77,14 @@ pub(crate) fn brief(irc: &str, owner: &Secret, room: Option<&str>) -> String {
         "Join {host}/{port}, no TLS, account {OWNER}, password {token}\n\
          {room}`gangline join` prints lines to paste into your client.\n"
     )
+}
+
+/// Returns how to connect, with the password unless an agent reads it.
+pub(crate) fn for_caller(irc: &str, owner: &Secret, room: Option<&str>) -> String {
+    match caller::may_read_password() {
+        true => lines(irc, owner, room),
+        false => without_password(irc, room),
+    }
 }
 
 /// Returns what an agent may read: where people join, and how they find the password.

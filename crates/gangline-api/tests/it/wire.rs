@@ -342,7 +342,8 @@ fn errors_approvals_and_the_ready_line_have_their_golden_form() {
         pid: 4711,
         irc: "127.0.0.1:6667".into(),
         http: None,
-        token: "s3cret".into(),
+        token: Some("s3cret".into()),
+        token_file: Some("/state/owner.token".into()),
         state: "/state".into(),
     };
     assert!(!format!("{ready:?}").contains("s3cret"));

@@ -431,6 +431,7 @@ mod tests {
             longest_delay: Duration::ZERO,
             up_within: Duration::ZERO,
             ready_file: None,
+            shows_token: true,
             program: "/p".into(),
             http: None,
             options: Vec::new(),

@@ -17,6 +17,7 @@ use gangline_os::{clock, fsio, lock, paths::Paths};
 
 use super::up;
 use crate::{
+    caller,
     cli::Global,
     configuration::{self, Loaded, access},
     failure::Failure,
@@ -55,6 +56,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         longest_delay: LONGEST_DELAY,
         up_within: Duration::from_secs(loaded.config.apply_timeout_seconds.into()),
         ready_file: args.ready_file,
+        shows_token: caller::may_read_password(),
         program: keep.program().to_owned(),
         http: None,
         options: Vec::new(),

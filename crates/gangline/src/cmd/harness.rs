@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 
 use super::ircd::write_ready;
 use crate::{
+    caller,
     cli::{Global, number},
     failure::Failure,
     output, place,
@@ -100,7 +101,8 @@ async fn serve(global: &Global, args: HarnessServe) -> Result<u8, Failure> {
         pid: std::process::id(),
         irc: String::new(),
         http: Some(format!("http://{address}")),
-        token: token.expose().to_owned(),
+        token: caller::readable(&token),
+        token_file: Some(token_file),
         state: paths.state,
     };
     write_ready(args.ready_file.as_deref(), &ready)?;

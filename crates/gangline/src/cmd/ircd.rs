@@ -15,7 +15,7 @@ use gangline_hub::{
 use gangline_os::{clock, fsio, paths::Paths, secret::Secret};
 use tokio::sync::oneshot;
 
-use crate::{cli::Global, configuration::access, failure::Failure, invite, output, place};
+use crate::{caller, cli::Global, configuration::access, failure::Failure, invite, output, place};
 
 /// Run the small IRC server alone, in the foreground
 #[derive(Debug, clap::Args)]
@@ -105,13 +105,14 @@ fn tell(
         pid: std::process::id(),
         irc: irc.to_owned(),
         http: None,
-        token: owner.expose().to_owned(),
+        token: caller::readable(owner),
+        token_file: Some(credentials::owner_token_file(paths)),
         state: paths.state.clone(),
     };
     if global.json {
         output::json_line(&ready)?;
     } else {
-        let invitation = invite::lines(irc, owner, Some("#general"));
+        let invitation = invite::for_caller(irc, owner, Some("#general"));
         output::print(&format!(
             "The IRC server listens on {irc}.\n\n{invitation}\nCtrl-C ends it.\n"
         ))?;

@@ -7,7 +7,10 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use gangline_api::ready::ReadyLine;
 use gangline_config::Network;
-use gangline_hub::hub::{self, HubOptions, Left, Listening, OnTerm, Progress};
+use gangline_hub::{
+    credentials,
+    hub::{self, HubOptions, Left, Listening, OnTerm, Progress},
+};
 use gangline_os::{clock, paths::Paths, process::detach_session, secret::Secret};
 
 use super::choice;
@@ -51,6 +54,9 @@ pub(crate) struct Args {
     /// Write one JSON line to this file when everything is ready
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
+    /// Leave the owner's token out of the ready file: an agent started this
+    #[arg(long, hide = true)]
+    pub(crate) no_token: bool,
     /// The address of the IRC server; loopback only [default: server.host and server.port]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
@@ -199,6 +205,7 @@ fn options(checked: &Checked, args: Args) -> Result<HubOptions, Failure> {
         http: http::options(&checked.loaded, &checked.paths)?,
         options: words(&args),
         ready_file: args.ready_file,
+        shows_token: !args.no_token && caller::may_read_password(),
     })
 }
 
@@ -240,11 +247,8 @@ fn tell(
             Err(error) => return Failure::environment(error).report(),
         },
         (true, Progress::Listening | Progress::Draining(_) | Progress::Leaving(_)) => return,
-        (false, Progress::Listening) if embedded && !caller::may_read_password() => {
-            invite::without_password(&listening.irc, room)
-        }
         (false, Progress::Listening) if embedded => {
-            invite::lines(&listening.irc, &listening.owner, room)
+            invite::for_caller(&listening.irc, &listening.owner, room)
         }
         (false, Progress::Listening) => format!("The agents join {}.\n", listening.irc),
         (false, Progress::Ready { agents, stopped, failed }) => {
@@ -312,7 +316,8 @@ pub(super) fn ready(paths: &Paths, listening: &Listening) -> ReadyLine {
         pid: std::process::id(),
         irc: listening.irc.clone(),
         http: listening.http.clone(),
-        token: listening.owner.expose().to_owned(),
+        token: caller::readable(&listening.owner),
+        token_file: Some(credentials::owner_token_file(paths)),
         state: paths.state.clone(),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use gangline_testkit::{Stage, eventually};
+use gangline_testkit::{Stage, World, eventually};
 
 /// What the calling shell has, and nobody else's processes may.
 const CALLER: [(&str, &str); 8] = [
@@ -73,11 +73,38 @@ fn plain(stage: &Stage, nick: &str, env: BTreeMap<String, String>) -> Vec<String
 /// Starts the hub from an agent's shell, which does not see the owner's password.
 fn up_by_an_agent(stage: &mut Stage) {
     stage.world.set("GANGLINE_RUN", "x/oak-caller/1");
-    let ran = stage.world.run(&["--config", &stage.config, "up", "-d"]);
+    let ready = stage.world.path("by-an-agent").display().to_string();
+    let ran = stage.world.run(&["--config", &stage.config, "up", "-d", "--ready-file", &ready]);
     stage.world.set("GANGLINE_RUN", "");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(!ran.stdout.contains(&stage.token()), "{}", ran.stdout);
     assert!(ran.stdout.contains("a person can see it with `gangline join`"), "{}", ran.stdout);
+    names_the_token_alone(&fs::read_to_string(ready).unwrap());
+}
+
+/// A ready line for an agent has no token, and the name of its file.
+fn names_the_token_alone(line: &str) -> String {
+    let line: serde_json::Value = serde_json::from_str(line.trim()).unwrap();
+    let token = fs::read_to_string(line["token_file"].as_str().unwrap()).unwrap();
+    assert!(line["token"].is_null() && !line.to_string().contains(token.trim()), "{line}");
+    token.trim().to_owned()
+}
+
+/// An agent that starts a hub of its own is not shown the owner's token either, in words, as JSON and in the file.
+#[test]
+fn an_agent_that_runs_the_demo_does_not_see_its_owners_token() {
+    let mut world = World::new(env!("CARGO_BIN_EXE_gangline"));
+    world.set("GANGLINE_RUN", "x/oak-caller/1");
+    let mut demo = world.start_ready(&["demo"]);
+    let token = names_the_token_alone(&fs::read_to_string(world.path("ready-0")).unwrap());
+    let told = demo.output();
+    assert!(told.contains("The password is not shown to agents"), "{told}");
+    assert!(!told.contains(&token), "{told}");
+    assert_eq!(demo.terminate(), 0);
+    let mut demo = world.start(&["--json", "demo"]);
+    let told = demo.says("\"}\n");
+    names_the_token_alone(told.lines().find(|line| line.starts_with('{')).unwrap());
+    assert_eq!(demo.terminate(), 0);
 }
 
 /// R3-09, R3-20, R0-59, C22: the whole environment as a table, of two agents side by side; what

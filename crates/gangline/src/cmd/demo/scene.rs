@@ -78,7 +78,7 @@ pub(super) fn configuration(workspace: &Path, ports: Ports) -> Result<String, Fa
 /// find the demo.
 pub(super) fn introduction(state: &str, paths: &Paths, listening: &Listening) -> String {
     let gangline = invocation();
-    let join = invite::lines(&listening.irc, &listening.owner, Some("#general"));
+    let join = invite::for_caller(&listening.irc, &listening.owner, Some("#general"));
     format!(
         "Gangline's demo: an IRC server, one agent, and a stand-in for its model.\n\
          NO MODEL IS ASKED: a small script answers by rules, so that you see the machinery around \

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::{Done, Token};
 use crate::{
+    caller,
     cli::Global,
     cmd::demo,
     failure::Failure,
@@ -76,14 +77,17 @@ pub(super) fn print(global: &Global, done: &Done) -> Result<(), Failure> {
     for warning in done.loaded.warnings() {
         let _ = writeln!(out, "warning: {warning}");
     }
-    out.push_str(
-        "\nWhen it runs, connect like this. These lines contain your password: do not share \
-         them.\n",
-    );
+    out.push_str(match caller::may_read_password() {
+        true => {
+            "\nWhen it runs, connect like this. These lines contain your password: do not share \
+             them.\n"
+        }
+        false => "\n",
+    });
     let irc = irc(done);
     let room = done.loaded.enabled().find_map(|agent| agent.channels.first());
     let room = room.map_or("#general", |room| room.as_str());
-    out.push_str(&invite::lines(&irc, &done.owner, Some(room)));
+    out.push_str(&invite::for_caller(&irc, &done.owner, Some(room)));
     missing(done, &mut out);
     let next = match done.loaded.enabled().next() {
         Some(_) => next(done),

@@ -70,6 +70,10 @@ pub(super) async fn run(global: &Global, args: &Args, checked: Checked) -> Resul
             if let Some(file) = &args.ready_file {
                 let file = paths::absolute(file);
                 options.extend(["--ready-file".to_owned(), file.display().to_string()]);
+                // The hub does not know who started it.
+                if !caller::may_read_password() {
+                    options.push("--no-token".to_owned());
+                }
             }
             match start(global, &checked.paths, (options, Wait::UntilReady(patience))).await? {
                 Started::Done(code) => Ok(code),
