@@ -106,6 +106,8 @@ pub(crate) struct Whisper {
     pub(crate) text: String,
     /// The key of the finding that it is about.
     pub(crate) finding: Option<String>,
+    /// The last turn that it is about; it may be over.
+    pub(crate) turn: Option<TurnId>,
 }
 
 /// A human's decision on an approval.

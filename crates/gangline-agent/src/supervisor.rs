@@ -83,6 +83,8 @@ pub(crate) struct State {
     status: SupervisorStatus,
     /// The turn that was begun last.
     turn: Option<TurnId>,
+    /// The last turn of those that the model judges, or has judged last.
+    judged: Option<TurnId>,
     /// Failed evaluations in a row.
     failures: u32,
     escalation: Escalated,
@@ -106,6 +108,16 @@ pub(crate) struct Ends {
     pub(crate) showing: watch::Receiver<Showing>,
     pub(crate) ticks: watch::Receiver<u64>,
     pub(crate) stop: CancellationToken,
+}
+
+/// Who whispers, and what about.
+#[derive(Debug, Clone)]
+struct Grounds {
+    source: WhisperSource,
+    /// The key of a finding.
+    finding: Option<String>,
+    /// The last turn that was looked at.
+    turn: Option<TurnId>,
 }
 
 enum Heard {
@@ -206,6 +218,7 @@ impl Supervisor {
             (None, Escalated::No) => self.watch.judged_by_rules(due.number),
             (Some(model), Escalated::No) => {
                 let Due { number, prompt } = due;
+                self.state.judged = self.state.turn;
                 model.evaluator.ask(number, prompt.into_string());
             }
         }
@@ -284,7 +297,8 @@ impl Supervisor {
             self.tell(Incoming::Finding(Box::new(finding))).await;
         }
         let act = self.watch.detected(&detection);
-        self.act(act, (WhisperSource::Rules, Some(about))).await;
+        let (source, turn) = (WhisperSource::Rules, self.state.turn);
+        self.act(act, &Grounds { source, finding: Some(about), turn }).await;
     }
 
     async fn told(&mut self, told: Told) {
@@ -317,7 +331,9 @@ impl Supervisor {
         self.state.status.verdict = Some(verdict.into());
         self.show().await;
         let act = self.watch.judged(number, verdict, &message);
-        self.act(act, (WhisperSource::Supervisor, None)).await;
+        // Other turns may have begun since the model was asked.
+        let (source, turn) = (WhisperSource::Supervisor, self.state.judged);
+        self.act(act, &Grounds { source, finding: None, turn }).await;
     }
 
     async fn failed(&mut self, number: u64, why: &str, fault: Fault) {
@@ -335,8 +351,8 @@ impl Supervisor {
         self.show().await;
     }
 
-    /// Does what follows; `from` says whose whisper it is, and which finding it is about.
-    async fn act(&mut self, act: Act, from: (WhisperSource, Option<String>)) {
+    /// Does what follows.
+    async fn act(&mut self, act: Act, from: &Grounds) {
         match act {
             Act::None => {}
             Act::Whisper { kind, text, firmer: _ } => self.whisper(kind, from, text).await,
@@ -351,14 +367,10 @@ impl Supervisor {
         }
     }
 
-    async fn whisper(
-        &mut self,
-        kind: WhisperKind,
-        (source, finding): (WhisperSource, Option<String>),
-        text: Redacted,
-    ) {
+    async fn whisper(&mut self, kind: WhisperKind, from: &Grounds, text: Redacted) {
+        let Grounds { source, finding, turn } = from.clone();
         let text = text.into_string();
-        self.tell(Incoming::Whisper(Whisper { kind, source, text, finding })).await;
+        self.tell(Incoming::Whisper(Whisper { kind, source, text, finding, turn })).await;
     }
 
     /// Hands over to the agent loop, which is the only writer; one that has ended needs nothing.

@@ -68,9 +68,9 @@ impl Whispers {
 impl AgentLoop {
     /// Records a whisper; it is delivered once the store has it.
     pub(super) fn whisper(&mut self, said: bus::Whisper) {
-        let bus::Whisper { kind, source, text, finding } = said;
+        let bus::Whisper { kind, source, text, finding, turn } = said;
         let text = whisper::text(&self.me.redactor, &text);
-        let (agent, turn) = (self.me.agent.clone(), self.open_turn_id());
+        let agent = self.me.agent.clone();
         // The finding has its number once it is in the store: it was told before.
         let finding = finding.map(OfFinding::Key);
         let new = NewWhisper { agent, kind, source, text, by: None, finding, turn };
@@ -196,7 +196,7 @@ impl AgentLoop {
 /// Returns what whispers ask and say, for the model in this turn.
 fn texts_of(whispers: &[Whisper], turn: TurnId) -> Vec<(WhisperKind, String)> {
     let text = |whisper: &Whisper| match whisper.source {
-        // The agent has another task by now. One without a turn was said between two.
+        // The agent has another task by now.
         WhisperSource::Supervisor | WhisperSource::Rules if whisper.turn != Some(turn) => {
             format!("{} {}", whisper.text, texts::WHISPER_OF_EARLIER_TASK)
         }

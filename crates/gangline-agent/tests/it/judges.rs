@@ -1,4 +1,4 @@
-//! Real programs as supervisors, and a native model that watches one. The model behind both is a script.
+//! Real programs as supervisors. The model behind both is a script.
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn story(ada: Real, judge: Real, model: &str) {
         }
     };
     let script = SCRIPT.replace("ACT", act).replace("JUDGE", model).replace("AT LAST", "OK");
-    let rig = Rig::watched(ada, judge, &script, ("eval_interval: 1", ""));
+    let rig = Rig::watched((ada, &script), (judge, &script), ("eval_interval: 1", ""));
     let daemon = rig.start();
     let (mut ori, mut owner) = (rig.member("ori"), rig.owner("boss"));
     let mut ask = |task: &str| {
@@ -72,9 +72,8 @@ fn story(ada: Real, judge: Real, model: &str) {
     assert_eq!(status["supervisor"]["agent"], judge.name(), "{status}");
     rig.sees(ALERTS, &["1"]);
     rig.sees(SPENT, &["1"]);
-    let mut judged = rig.requests();
-    judged.retain(|body| body["model"] == model);
-    for request in &judged {
+    for request in &rig.judged() {
+        assert_eq!(request["model"], model);
         let tools = offered(request);
         assert!(tools.iter().all(|name| HARMLESS.contains(name)), "{tools:?}");
     }
@@ -103,7 +102,8 @@ fn codex_watches_a_native_agent() {
 fn opencode_watches_a_native_agent() {
     let act = r#"{name: bash, input: {command: "touch acted"}}"#;
     let script = SCRIPT.replace("ACT", act).replace("JUDGE", "first").replace("AT LAST", CORRECTED);
-    let rig = Rig::watched(Real::Native, Real::OpenCode, &script, ("eval_interval: 1", ""));
+    let rig =
+        Rig::watched((Real::Native, &script), (Real::OpenCode, &script), ("eval_interval: 1", ""));
     let daemon = rig.start();
     let mut ori = rig.member("ori");
     ori.say(ROOM, "@lab-ada the second task");
@@ -112,10 +112,4 @@ fn opencode_watches_a_native_agent() {
     rig.sees("SELECT text FROM whispers", &["DRIFTING: read the task again."]);
     assert!(!rig.state("supervisor/work/acted").exists() && !rig.work("acted").exists());
     assert_eq!(daemon.stop().code, 0);
-}
-
-/// R0-34: a native model watches a cloud agent, Claude Code.
-#[test]
-fn a_native_model_watches_claude_code() {
-    story(Real::Claude, Real::Native, "standin");
 }

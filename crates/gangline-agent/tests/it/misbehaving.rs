@@ -1,5 +1,9 @@
 //! Agents that misbehave, with each kind of real program: what is whispered, when their model sees it, how
 //! people are asked to decide, and how the agent comes back. The model is a script, and time is the test's.
+//! Here rules alone watch; a model does in `judged`.
+
+mod judged;
+mod pair;
 
 use std::{fs, os::unix::fs::PermissionsExt as _, time::Duration};
 
@@ -65,13 +69,19 @@ struct Story {
 }
 
 impl Story {
+    /// Rules alone watch.
     fn begin(real: Real) -> Self {
         let (shell, argument) = real.shell();
         let script = SCRIPT.replace("SHELL", shell).replace("ARG", argument);
         let each = format!("permissions: bypass\nturn_timeout_seconds: 36000\n{BUDGET}\n");
         let rig = Rig::real(real, &script, (PRICES, &each));
-        fs::write(rig.work("build"), BUILD).unwrap();
-        fs::set_permissions(rig.work("build"), fs::Permissions::from_mode(0o755)).unwrap();
+        Self::of(real, rig, ("build", BUILD))
+    }
+
+    /// There is a program in the agent's folder.
+    fn of(real: Real, rig: Rig, (name, program): (&str, &str)) -> Self {
+        fs::write(rig.work(name), program).unwrap();
+        fs::set_permissions(rig.work(name), fs::Permissions::from_mode(0o755)).unwrap();
         let daemon = rig.start();
         let (ori, owner) = (rig.member("ori"), rig.owner("boss"));
         Self { rig, real, daemon, ori, owner }

@@ -73,6 +73,8 @@ pub(crate) struct Rig {
     paths: Paths,
     irc: SocketAddr,
     model: Option<Part<()>>,
+    /// The supervisor's model, where it has one of its own.
+    judge: Option<Part<()>>,
     /// Where the model is served.
     model_address: Option<String>,
     ircd: Part<()>,
@@ -95,7 +97,7 @@ impl Rig {
     /// As [`Self::native_with`], where only `each` may name a model.
     pub(crate) fn unnamed(script: &str, more: &str, each: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (address, model) = standin(script, &folder.path().join("requests"));
+        let (address, model) = standin(script, &folder.path().join(backend::ASKED));
         let keys = format!("agent: native\nbase_url: http://{address}\n{each}");
         let mut rig = Self::new(folder, (more, &keys), Some(model));
         rig.model_address = Some(format!("http://{address}"));
@@ -106,8 +108,8 @@ impl Rig {
     /// `standin-lab-ada` and `standin-lab-bob`.
     pub(crate) fn two(script: &str) -> Self {
         let mut rig = Self::unnamed(script, "", &format!("model: standin-{ADA}"));
-        let (head, ada) = rig.config.split_once("agents:\n").unwrap();
-        rig.config = format!("{head}agents:\n{ada}{}", ada.replace(ADA, BOB));
+        let address = rig.model_address.clone().expect("a model");
+        rig.configure(BOB, &format!("agent: native\nbase_url: {address}\nmodel: standin-{BOB}"));
         rig
     }
 
@@ -165,16 +167,33 @@ impl Rig {
         };
         let (irc, ircd) = ircd(&paths);
         let config = format!(
-            "server: {{name: lab, host: 127.0.0.1, port: {}}}\n{more}\nagents:\n  - nick: {ADA}\n    \
-             directory: {}\n    {}\n",
+            "server: {{name: lab, host: 127.0.0.1, port: {}}}\n{more}\nagents:\n",
             irc.port(),
-            work.display(),
-            keys.trim_end().replace('\n', "\n    "),
         );
         let (clock, container) = (Arc::new(HandClock::new()), None);
-        let model_address = None;
-        let fields = None;
-        Self { clock, config, container, paths, irc, model, model_address, ircd, folder, fields }
+        let (judge, model_address, fields) = (None, None, None);
+        let mut rig = Self {
+            clock,
+            config,
+            container,
+            paths,
+            irc,
+            model,
+            judge,
+            model_address,
+            ircd,
+            folder,
+            fields,
+        };
+        rig.configure(ADA, keys);
+        rig
+    }
+
+    /// Adds an agent with these keys to the configuration; it works in the folder that all agents share.
+    fn configure(&mut self, nick: &str, keys: &str) {
+        let (work, keys) = (self.work(""), keys.trim_end().replace('\n', "\n    "));
+        let item = format!("  - nick: {nick}\n    directory: {}\n    {keys}\n", work.display());
+        self.config.push_str(&item);
     }
 
     /// Starts a daemon and waits until it takes prompts, or is as ready as it gets.
@@ -376,6 +395,11 @@ impl Rig {
     /// Lets the model answer nobody until the result is dropped.
     pub(crate) fn hold_model(&self) -> Held {
         self.model.as_ref().expect("a model").hold()
+    }
+
+    /// Lets the supervisor's own model answer nobody until the result is dropped.
+    pub(crate) fn hold_judge(&self) -> Held {
+        self.judge.as_ref().expect("a model of the supervisor's").hold()
     }
 
     /// Makes the chat server stand still until the result is dropped.

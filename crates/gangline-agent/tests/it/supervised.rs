@@ -124,56 +124,6 @@ fn an_escalation_pauses_the_evaluation_until_somebody_resumes() {
     assert_eq!(daemon.stop().code, 0);
 }
 
-/// R0-25 … R0-28, R0-32, R1-36, C10: whatever trouble the model names is whispered, then more firmly, and the
-/// third time people are asked. The agent's model sees each whisper in front of its next prompt; `resume` has
-/// it go on, and counts from zero.
-#[test]
-fn each_trouble_that_the_model_names_is_whispered_twice_and_then_escalated() {
-    for (verdict, text) in [
-        ("CORRECTION", "SPIRALING: the same build again and again"),
-        ("CORRECTION", "DRIFT: nobody asked for a new logo"),
-        ("CORRECTION", "STALLING: three turns without a step"),
-        ("THINK_DEEPER", "SHALLOW: look at the cause before you choose"),
-    ] {
-        let rules =
-            format!("  - when: {{model: watcher}}\n    reply: [text: \"{verdict} {text}\"]");
-        let rig = rig(&rules, "eval_interval: 1");
-        let daemon = rig.start();
-        let (mut ori, mut owner) = (rig.member("ori"), rig.owner("boss"));
-        let firmer = format!("Warning 2, and the trouble goes on. {text} If nothing");
-        let last = format!("Still no progress: people are alerted. {text}");
-        let next = |ori: &mut IrcPeer, word: &str, of: &str, seen: &str| {
-            ask(ori, word);
-            let seen = format!("[SUPERVISOR/{of}] {seen}");
-            assert!(rig.request_with(&seen).contains(word), "{seen}");
-        };
-        let count = "SELECT count(*) FROM whispers";
-        // The loop has it, so the next prompt does.
-        let waits = || daemon.dial().sees("the whisper", |it| it["whispers"] == 1);
-        ask(&mut ori, "first");
-        rig.sees(count, &["1"]);
-        waits();
-        next(&mut ori, "second", verdict, text);
-        rig.sees(count, &["2"]);
-        waits();
-        next(&mut ori, "third", verdict, &firmer);
-        daemon.dial().sees("the escalation", |it| it["escalated"] == true);
-        let alerts = "SELECT room_text FROM alerts WHERE event = 'agent_spiraling'";
-        let alert = eventually("the alert", || Some(rig.query(alerts)).filter(|it| it.len() == 1));
-        // No rule has counted a repetition, so the text has no number.
-        assert!(!alert[0].contains("Retried"), "{alert:?}");
-        assert!(alert[0].contains(&format!("Cause: {text}. ")), "{alert:?}");
-        rig.sees("SELECT kind || ' ' || state FROM findings", &["escalation open"]);
-        owner.say(ROOM, "@lab-ada resume");
-        rig.sees("SELECT kind || ' ' || state FROM findings", &["escalation resolved"]);
-        daemon.dial().sees("it to watch again", |it| it["supervisor"]["paused"] == false);
-        waits();
-        next(&mut ori, "fourth", "ESCALATION", &last);
-        rig.sees("SELECT text FROM whispers WHERE id = 4", &[text]);
-        assert_eq!(daemon.stop().code, 0);
-    }
-}
-
 /// Design §4: a supervisor that fails is tried again twice, then it is off and people are told; Ada
 /// answers all the while, and rules go on.
 #[test]

@@ -259,7 +259,8 @@ impl Watch {
         let last = self.corrections + 1 >= self.limits.escalation_threshold.get();
         let next = if last { " If nothing changes now, people are alerted." } else { "" };
         let warning = self.corrections;
-        Redacted::derived(format!("Warning {warning}, and the trouble goes on. {text}{next}"))
+        let stop = if text.as_str().ends_with(['.', '!', '?']) { "" } else { "." };
+        Redacted::derived(format!("Warning {warning}, and the trouble goes on. {text}{stop}{next}"))
     }
 
     fn escalate(&mut self, wrong: Wrong) -> Act {

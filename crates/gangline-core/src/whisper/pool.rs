@@ -25,7 +25,7 @@ pub struct Whisper {
     pub source: WhisperSource,
     /// The text, as [`super::clean`] leaves it.
     pub text: Redacted,
-    /// The turn that was open when it was said.
+    /// The turn that it is about.
     pub turn: Option<TurnId>,
 }
 

@@ -21,7 +21,7 @@ pub struct NewWhisper {
     pub by: Option<String>,
     /// The finding that it is about.
     pub finding: Option<OfFinding>,
-    /// The turn that is open.
+    /// The turn that it is about.
     pub turn: Option<TurnId>,
 }
 
@@ -42,7 +42,7 @@ pub struct WhisperRow {
     pub by: Option<String>,
     /// The finding that it is about.
     pub finding: Option<FindingNumber>,
-    /// The turn that was open when it was said.
+    /// The turn that it is about.
     pub turn: Option<TurnId>,
     /// When it was said.
     pub said_at: UnixMicros,

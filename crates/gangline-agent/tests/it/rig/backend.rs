@@ -7,6 +7,11 @@ use serde_json::Value;
 
 use super::{ADA, ROOM, Rig};
 
+/// Where requests to the model are recorded …
+pub(super) const ASKED: &str = "requests";
+/// … and where those to the supervisor's own model.
+pub(super) const JUDGED: &str = "judged";
+
 impl Rig {
     /// Says something in the room and waits until the backend has it.
     pub(crate) fn at_work(&self, peer: &mut IrcPeer, text: &str) {
@@ -27,7 +32,7 @@ impl Rig {
     /// Waits until the model was asked so many times.
     pub(crate) fn was_asked(&self, times: usize) {
         eventually_seeing(&format!("{times} requests to the model"), || {
-            let count = self.recorded().len();
+            let count = self.recorded(ASKED).len();
             if count >= times { Ok(()) } else { Err(count.to_string()) }
         });
     }
@@ -47,7 +52,16 @@ impl Rig {
 
     /// Returns what the model was asked, in order.
     pub(crate) fn requests(&self) -> Vec<Value> {
-        let texts = self.recorded().into_iter().map(|file| fs::read_to_string(file).unwrap());
+        self.bodies(ASKED)
+    }
+
+    /// Returns what the supervisor's own model was asked, in order.
+    pub(crate) fn judged(&self) -> Vec<Value> {
+        self.bodies(JUDGED)
+    }
+
+    fn bodies(&self, folder: &str) -> Vec<Value> {
+        let texts = self.recorded(folder).into_iter().map(|file| fs::read_to_string(file).unwrap());
         texts.map(|text| text.parse::<Value>().unwrap()["body"].take()).collect()
     }
 
@@ -59,9 +73,9 @@ impl Rig {
         })
     }
 
-    /// Returns the files of what the model was asked, in order.
-    fn recorded(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.folder.path().join("requests")).into_iter().flatten();
+    /// Returns the files of what a model was asked, in order.
+    fn recorded(&self, folder: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.path().join(folder)).into_iter().flatten();
         // One that is being written has another name.
         let is_whole = |path: &PathBuf| path.extension().is_some_and(|it| it == "json");
         let mut files: Vec<PathBuf> =

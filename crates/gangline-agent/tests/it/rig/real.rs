@@ -3,8 +3,13 @@
 use std::{fs, path::Path};
 
 use gangline_testkit::programs;
+use tempfile::TempDir;
 
-use super::{Rig, servers::standin};
+use super::{
+    BOB, Rig,
+    backend::{ASKED, JUDGED},
+    servers::standin,
+};
 
 /// The key of the model.
 pub(super) const KEY: &str = "sk-ant-standin-0123456789abcdef";
@@ -38,6 +43,16 @@ impl Real {
         }
     }
 
+    /// Returns what the name of its model contains.
+    pub(crate) fn model(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "gpt-5.5",
+            Self::OpenCode => "first",
+            Self::Native => "standin",
+        }
+    }
+
     /// Returns YAML of an agent or a supervisor with this backend, whose model is at the address.
     fn yaml(self, address: &str) -> String {
         let (program, base, model) = match self {
@@ -66,23 +81,50 @@ impl Rig {
         })
     }
 
-    /// As [`Self::real`], with a supervisor that has that backend; the same model is behind both. `keys` are
-    /// more of the supervisor's.
-    pub(crate) fn watched(real: Real, by: Real, script: &str, (keys, each): (&str, &str)) -> Self {
-        Self::served(script, |address, home| {
+    /// As [`Self::real`], with a supervisor that has that backend and a model of its own, which follows the
+    /// second script. `keys` are more of the supervisor's.
+    pub(crate) fn watched(
+        (real, script): (Real, &str),
+        (by, judge): (Real, &str),
+        (keys, each): (&str, &str),
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (judged_at, judge) = standin(judge, &folder.path().join(JUDGED));
+        let mut rig = Self::served_in(folder, script, |address, home| {
             let env = env(home);
-            let supervisor = format!("{}env: {env}\n{keys}\n", by.yaml(address));
+            let supervisor = format!("{}env: {env}\n{keys}\n", by.yaml(&judged_at.to_string()));
             let supervisor = supervisor.trim_end().replace('\n', "\n  ");
             let more = format!("supervisor:\n  {supervisor}");
             (more, format!("{}env: {env}\n{each}", real.yaml(address)))
-        })
+        });
+        rig.judge = Some(judge);
+        rig
+    }
+
+    /// As [`Self::real`], with Bob beside Ada; the same model is behind both.
+    pub(crate) fn pair((ada, bob): (Real, Real), script: &str, (more, each): (&str, &str)) -> Self {
+        let mut second = String::new();
+        let mut rig = Self::served(script, |address, home| {
+            let keys = |real: Real| format!("{}env: {}\n{each}", real.yaml(address), env(home));
+            second = keys(bob);
+            (more.to_owned(), keys(ada))
+        });
+        rig.configure(BOB, &second);
+        rig
     }
 
     /// Serves a model that follows the script; its address and a home without a login make YAML of the top
     /// level and of Ada.
     fn served(script: &str, yaml: impl FnOnce(&str, &Path) -> (String, String)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (address, model) = standin(script, &folder.path().join("requests"));
+        Self::served_in(tempfile::tempdir().unwrap(), script, yaml)
+    }
+
+    fn served_in(
+        folder: TempDir,
+        script: &str,
+        yaml: impl FnOnce(&str, &Path) -> (String, String),
+    ) -> Self {
+        let (address, model) = standin(script, &folder.path().join(ASKED));
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
         let (more, keys) = yaml(&address.to_string(), &home);
