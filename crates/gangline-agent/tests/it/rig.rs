@@ -191,8 +191,9 @@ impl Rig {
 
     /// Adds an agent with these keys to the configuration; it works in the folder that all agents share.
     fn configure(&mut self, nick: &str, keys: &str) {
-        let (work, keys) = (self.work(""), keys.trim_end().replace('\n', "\n    "));
-        let item = format!("  - nick: {nick}\n    directory: {}\n    {keys}\n", work.display());
+        let work = self.folder.path().join("work");
+        let (work, keys) = (work.display(), keys.trim_end().replace('\n', "\n    "));
+        let item = format!("  - nick: {nick}\n    directory: {work}\n    {keys}\n");
         self.config.push_str(&item);
     }
 

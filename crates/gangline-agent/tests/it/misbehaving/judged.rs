@@ -64,10 +64,12 @@ rules:
     reply: [text: "$1"]
 "#;
 
-/// Does what it is told, or what it was told last. While the test waits, it does nothing.
+/// Does what it is told, or what it was told last. While the test waits, it does nothing: it is to be called again,
+/// or it stays until the test has done.
 const ACT: &str = "#!/bin/sh
 [ \"$*\" = again ] || echo \"$*\" > act-now
 echo >> acts
+while grep -qs stay wait; do sleep 0.1; done
 [ ! -e wait ] || { sleep 0.2; echo not yet: $(wc -l < acts); exit; }
 echo did: $(cat act-now)
 ";
@@ -134,7 +136,9 @@ impl Story {
         self.ask(&format!("{task} now"));
         self.ori.hears(ADA, ROOM, said);
         let acts = self.rig.lines("acts").len();
-        fs::write(self.rig.work("wait"), "").unwrap();
+        // Where a whisper gets into a running turn, it does so after a call.
+        let how = if is_running { "call again" } else { "stay" };
+        fs::write(self.rig.work("wait"), how).unwrap();
         self.ask(&format!("{task}, finally"));
         eventually_seeing("the second turn to be at work", || {
             let now = self.rig.lines("acts").len();
