@@ -124,10 +124,9 @@ impl Story {
     }
 
     /// Three turns, each of which is judged: a whisper, which comes while the second turn runs, a firmer one,
-    /// and an escalation. `resume` has what waits answered, and the count begins anew.
+    /// and an escalation.
     fn goes_wrong(&mut self, before: usize) {
-        let trouble = &TROUBLES[before];
-        let Trouble { task, act, said, verdict, text, alert } = trouble;
+        let Trouble { task, act, said, verdict, text, .. } = &TROUBLES[before];
         let first = format!("[SUPERVISOR/{verdict}] {text} {EARLIER}");
         let whispers = 3 * before;
         let is_running = self.road().is_some();
@@ -172,7 +171,12 @@ impl Story {
         );
         assert!(self.rig.request_with(&firmer).contains(&format!("{task}, please")));
         self.showed(act, said);
+        self.is_resumed(before);
+    }
 
+    /// What comes after the escalation is held, and answered after `resume`. Everything is judged anew then.
+    fn is_resumed(&mut self, before: usize) {
+        let Trouble { task, text, alert, .. } = &TROUBLES[before];
         self.rig.sees(alert, &["1"]);
         self.is_held("pear", "I am held because I seem stuck");
         let states = [&["resolved"; 2][..before], &["open"]].concat();
