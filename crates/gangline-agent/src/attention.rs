@@ -84,7 +84,7 @@ pub enum NotChosen {
     #[error(transparent)]
     Finding(#[from] FindingError),
     /// The word is none of its choices.
-    #[error("`{said}` is no choice for finding {number}; choose {known}")]
+    #[error("`{said}` is not a choice for finding {number}; choose {known}")]
     NoSuchWord {
         /// The finding.
         number: FindingNumber,

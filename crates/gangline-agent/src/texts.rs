@@ -17,7 +17,7 @@ use gangline_core::{
     agent::{PhaseName, View},
     outcome::{By, Outcome},
     pause::{Held, PauseReason},
-    shown::label,
+    shown::{self, label},
 };
 use gangline_store::{Cancel, MessageRow};
 
@@ -204,11 +204,12 @@ pub(crate) fn circuit_open(deaths: usize, why: &str) -> String {
 /// Returns what is added where each death came in a turn with the same messages.
 pub(crate) fn suspected(messages: &[MessageId]) -> String {
     let names: Vec<String> = messages.iter().map(ToString::to_string).collect();
-    match &names[..] {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match names[..] {
         [] => String::new(),
         [first, ..] => format!(
             ". Each time it worked on {}: if that is the cause, say `cancel {first}` before `resume`",
-            names.join(" and ")
+            shown::listed(&names)
         ),
     }
 }

@@ -103,12 +103,12 @@ fn above_zero<T>(
     node: &Node,
     number: impl FnOnce(&mut Reader<'_>) -> Option<T>,
 ) -> Option<T> {
-    let zero = match node.value {
-        Value::Integer(number) => number == 0,
-        Value::Float(number) => number == 0.0,
+    let too_little = match node.value {
+        Value::Integer(number) => number <= 0,
+        Value::Float(number) => number <= 0.0,
         _ => false,
     };
-    if zero {
+    if too_little {
         reader.fault_help(
             node.place,
             format!("`{key}` of a budget must be above 0"),

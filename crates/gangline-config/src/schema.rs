@@ -23,7 +23,7 @@ pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {
 pub(super) fn budget_action(_: &mut SchemaGenerator) -> Schema {
     words(|action: BudgetAction| match action {
         BudgetAction::Warn => "People are told.",
-        BudgetAction::Hold => "No new turn begins until the next day; messages are kept.",
+        BudgetAction::Hold => "No new turn begins until the next day; messages are stored.",
         BudgetAction::Stop => {
             "As `hold`, and the open turn's next request to the model is refused."
         }

@@ -103,7 +103,7 @@ mod tests {
         for (more, expected) in [
             ("budgets: {day: {usd: 0}}", "`usd` of a budget must be above 0"),
             ("budgets: {day: {tokens: 0}}", "`tokens` of a budget must be above 0"),
-            ("budgets: {day: {usd: -1}}", "`usd` must be from 0"),
+            ("budgets: {day: {usd: -1}}", "`usd` of a budget must be above 0"),
             ("budgets: {day: {action: stop}}", "`day` needs `tokens` or `usd`"),
             ("budgets: {day: {usd: 1, action: pause}}", "pause"),
             ("budgets: {rooms: {general: {usd: 1}}}", "general"),

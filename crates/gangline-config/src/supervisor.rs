@@ -122,6 +122,7 @@ pub(super) fn read(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Sup
     // The other programs' name of the prompt.
     let other = section.take("prompt_override");
     let has_own = section.place_of("prompt").is_some();
+    let of_a_model = OF_A_MODEL.map(|key| (key, section.place_of(key)));
     let mut supervisor: Supervisor = declared::read(reader, key, section)?;
     let blank = |node: &Node| matches!(&node.value, Value::Text(text) if text.trim().is_empty());
     if let Some(node) = other.filter(|node| !blank(node))
@@ -143,10 +144,23 @@ pub(super) fn read(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<Sup
                 reader.fault_help(place, message, format!("rules, off, or {help}"));
             }
         }
-        (Some(_), Watcher::Off | Watcher::Rules) => {}
+        (Some(_), Watcher::Off | Watcher::Rules) => {
+            for (key, place) in of_a_model {
+                let Some(place) = place else { continue };
+                let help = "remove it, or name a backend in `agent`";
+                reader.warn(
+                    place,
+                    format!("`{key}` has no effect: no model watches"),
+                    Some(help.into()),
+                );
+            }
+        }
     }
     Some(supervisor)
 }
+
+/// The keys that are for a model alone.
+const OF_A_MODEL: [&str; 5] = ["model", "prompt", "command", "base_url", "api_key_env"];
 
 fn watcher(reader: &mut Reader<'_>, node: &Node) -> Option<Watcher> {
     match &node.value {

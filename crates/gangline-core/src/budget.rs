@@ -14,7 +14,7 @@ words! {
     BudgetAction, "action of a budget" {
         /// People are told.
         Warn = "warn",
-        /// No new turn begins until the next day; messages are kept.
+        /// No new turn begins until the next day; messages are stored.
         Hold = "hold",
         /// As `hold`, and the open turn's next request to the model is refused.
         Stop = "stop",
@@ -190,7 +190,7 @@ pub struct Raise {
 
 /// A text that is no amount.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no amount: write dollars as `$2.50` or tokens as `500k`")]
+#[error("`{0}` is not an amount: write dollars as `$2.50` or tokens as `500k`")]
 pub struct NoAmount(String);
 
 impl FromStr for Raise {
@@ -223,6 +223,7 @@ impl FromStr for Raise {
 impl fmt::Display for Raise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.micros {
+            0 if self.tokens == 1 => f.write_str("1 token"),
             0 => write!(f, "{} tokens", self.tokens),
             micros => f.write_str(&price::dollars(micros)),
         }

@@ -65,7 +65,7 @@ pub enum DueError {
     )]
     TooLong(usize),
     /// It has no form that is known.
-    #[error("`{0}` is no time that is understood; say for example {EXAMPLES}")]
+    #[error("`{0}` is not a time that Gangline understands; say for example {EXAMPLES}")]
     NotUnderstood(String),
     /// It lies behind.
     #[error("{at} has passed, it is {now} now; say a later time")]
@@ -90,7 +90,7 @@ pub enum DueError {
         after: String,
     },
     /// No zone has this name.
-    #[error("`{0}` is no time zone; say a name such as `Europe/Berlin`, or `UTC`")]
+    #[error("`{0}` is not a time zone; say a name such as `Europe/Berlin`, or `UTC`")]
     UnknownZone(String),
     /// A repeat is stored with its zone, and that of `now` has no name.
     #[error(

@@ -33,6 +33,16 @@ pub fn lines(text: &str) -> String {
     })
 }
 
+/// Returns names as a sentence lists them: `a`, `a and b`, `a, b and c`; nothing of none.
+#[must_use]
+pub fn listed(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// Returns a nick, a heading, a note or another text of one line: every character that shows
 /// nothing, a newline among them, as `<U+000A>`.
 #[must_use]

@@ -50,7 +50,7 @@ pub(crate) async fn answer(
 ) -> Result<Json<Value>, Refusal> {
     keys::caller(&shared, request.headers()).await?.must_be_owner()?;
     let number: i64 = number.parse().map_err(|_| {
-        Refusal::new(ErrorCode::BadRequest, format!("`{number}` is no number"))
+        Refusal::new(ErrorCode::BadRequest, format!("`{number}` is not a number"))
             .hint("GET /api/v1/attention lists what waits")
     })?;
     let body = body(request, BODY_MAX).await?;
@@ -80,7 +80,7 @@ async fn seen(shared: &Shared, number: FindingNumber) -> Result<Json<Value>, Ref
 }
 
 fn malformed(why: &str) -> Refusal {
-    Refusal::new(ErrorCode::BadRequest, format!("the body is no valid answer: {why}"))
+    Refusal::new(ErrorCode::BadRequest, format!("the body is not a valid answer: {why}"))
         .hint(r#"send {"answer": "resume"} or {"seen": true}"#)
 }
 

@@ -109,8 +109,9 @@ fn ends(body: &[u8], now: UnixMicros) -> Result<Option<UnixMicros>, Refusal> {
     };
     let said: Ends = match body.trim_ascii() {
         [] => Ends::default(),
-        body => serde_json::from_slice(body)
-            .map_err(|error| wrong(format!("the body says no end of a pause: {error}")))?,
+        body => serde_json::from_slice(body).map_err(|error| {
+            wrong(format!("the body does not say when the pause ends: {error}"))
+        })?,
     };
     let stamp = Timestamp::from_microsecond(now.0).unwrap_or_default();
     let now = Zoned::new(stamp, TimeZone::system());

@@ -45,7 +45,7 @@ pub(crate) async fn whisper(
             .hint(r#"send {"text": "what the agent is told", "type": "CORRECTION"}"#)
     };
     let Said { text, kind } = serde_json::from_slice(&body)
-        .map_err(|error| wrong(format!("the body is no valid whisper: {error}")))?;
+        .map_err(|error| wrong(format!("the body is not a valid whisper: {error}")))?;
     let kind = match kind {
         Some(WhisperKind::Escalation) => {
             return Err(wrong("`type` is CORRECTION or THINK_DEEPER".to_owned()));

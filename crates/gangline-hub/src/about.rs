@@ -60,6 +60,9 @@ pub struct About {
     pub loads: u64,
     /// Why the configuration as it was read last is not used; none while it is.
     pub refused: Option<String>,
+    /// The sections that were changed, and whose changes take effect only when a hub starts anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unapplied: Vec<String>,
     /// What it was started with beside the configuration: options of `up`.
     pub options: Vec<String>,
     /// The processes that it keeps, by name.

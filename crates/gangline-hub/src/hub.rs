@@ -100,6 +100,8 @@ pub struct Plan {
     pub access: Access,
     /// Where alerts go.
     pub alerts: gangline_alerts::Plan,
+    /// The sections whose changes take effect only in a hub that starts anew.
+    pub unapplied: Vec<&'static str>,
 }
 
 /// Why a configuration cannot be used: a text for people, of one line or several.
@@ -215,7 +217,7 @@ pub async fn run(
     };
     let listening = Listening { irc: irc_address(&options, ircd.as_ref()), owner, http: None };
     let planned = first_plan(&mut plan, &listening, (&store, &paths)).await?;
-    let Plan { kept, configured, accounts, access, alerts: plan_of_alerts } = planned;
+    let Plan { kept, configured, accounts, access, alerts: plan_of_alerts, .. } = planned;
     let changes = hear_changes(&paths)?;
     let history = ircd.as_ref().map(Ircd::store);
     let setter = ircd.as_ref().map(Ircd::access);

@@ -77,12 +77,12 @@ pub fn reply(message: &Value, tools: &[ToolSpec], session: &str) -> Reply {
         let answers = fields.contains_key("result") || fields.contains_key("error");
         return match answers {
             true => Reply::Nothing,
-            false => Reply::Now(error(&Value::Null, INVALID_REQUEST, "this is no request")),
+            false => Reply::Now(error(&Value::Null, INVALID_REQUEST, "this is not a request")),
         };
     };
     let Some(rpc) = fields.get("id") else { return noticed(method, fields.get("params")) };
     let (Some(method), true) = (method.as_str(), rpc.is_string() || rpc.is_number()) else {
-        return Reply::Now(error(&Value::Null, INVALID_REQUEST, "this is no request"));
+        return Reply::Now(error(&Value::Null, INVALID_REQUEST, "this is not a request"));
     };
     let params = fields.get("params").unwrap_or(&Value::Null);
     match method {

@@ -82,7 +82,7 @@ pub enum GitError {
     #[error("there is no program `git` on the PATH")]
     NoGit,
     /// What was named is no commit.
-    #[error("`{0}` is no commit of the repository")]
+    #[error("`{0}` is not a commit of the repository")]
     NotACommit(String),
     /// It could not be started or read.
     #[error("cannot run git")]

@@ -242,7 +242,7 @@ pub enum FindingError {
         by: Option<String>,
     },
     /// It has no such choice.
-    #[error("`{choice}` is no choice for finding {number}; choose {}", words(known))]
+    #[error("`{choice}` is not a choice for finding {number}; choose {}", words(known))]
     NoSuchChoice {
         /// The finding.
         number: FindingNumber,

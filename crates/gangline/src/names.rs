@@ -36,6 +36,15 @@ pub(crate) fn known_agent(installation: &Installation, who: &Who) -> Result<Agen
     }
 }
 
+/// Makes sure that an agent is known where any agent is; the failure names those that are.
+pub(crate) fn check_known(paths: &Paths, agent: &AgentName) -> Result<(), Failure> {
+    let known = known(paths, configuration::quiet(&paths.config_file));
+    match known.is_empty() || known.contains(agent) {
+        true => Ok(()),
+        false => Err(configuration::unknown(agent, known.iter())),
+    }
+}
+
 /// Returns the agent that is meant, as far as the configuration tells; says nothing about where it
 /// was looked for.
 pub(crate) fn configured(paths: &Paths, who: &Who) -> Option<AgentName> {

@@ -26,6 +26,11 @@ pub(crate) async fn existing(paths: &Paths) -> Result<Store, Failure> {
 /// depends on how far its setting up has come.
 pub(crate) fn nothing_here(paths: &Paths) -> Failure {
     let (state, config) = (paths.state.display(), paths.config_file.display());
+    if paths.config_file.is_file() && paths.database().is_file() {
+        return Failure::user("no agent is known yet")
+            .hint(format!("add one below `agents:` in {config}, then run `gangline up -d`"))
+            .hint("`gangline init --force` looks for programs and keys, and writes a new file");
+    }
     if paths.config_file.is_file() {
         return Failure::user(format!("nothing has run yet: there is no database in {state}"))
             .hint(format!("`gangline up -d` starts the agents of {config}"))

@@ -52,10 +52,10 @@ pub(crate) fn budget_stands(scope: &BudgetScope, budget: &Budget, spent: &Spent)
     let (whose, shown) = (whose(scope), budget.shown(spent));
     let held = match budget.action {
         BudgetAction::Warn => "",
-        BudgetAction::Hold => "; no new turn begins before tomorrow, messages are kept",
+        BudgetAction::Hold => "; no new turn begins before tomorrow, messages are stored",
         BudgetAction::Stop => {
             "; requests to the model are refused and no new turn begins before tomorrow, messages are \
-             kept"
+             stored"
         }
     };
     match budget.standing(spent) {

@@ -4,6 +4,9 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
+#[cfg(test)]
+mod tests;
+
 pub(super) fn text<'a>(input: &'a Value, name: &str) -> Result<&'a str, String> {
     maybe_text(input, name)?.ok_or_else(|| format!("`{name}` is missing"))
 }
@@ -50,6 +53,15 @@ pub(super) fn texts(input: &Value, name: &str) -> Result<Vec<String>, String> {
         Some(value) => value.as_array().ok_or_else(wanted)?,
     };
     items.iter().map(|it| it.as_str().map(str::to_owned).ok_or_else(wanted)).collect()
+}
+
+/// Reads names with commas between them, also from a list of strings: models write both. Empty if it is
+/// left out.
+pub(super) fn names(input: &Value, name: &str) -> Result<String, String> {
+    match input.get(name) {
+        Some(Value::Array(_)) => Ok(texts(input, name)?.join(",")),
+        _ => Ok(maybe_text(input, name)?.unwrap_or_default().to_owned()),
+    }
 }
 
 /// Reads one of a closed set of words; `None` if it is left out.

@@ -33,7 +33,7 @@ impl AgentTools {
     }
 
     async fn asking(&self, input: &Value) -> Result<Asking, String> {
-        let asked = self.asker.asked(fields::maybe_text(input, "to")?.unwrap_or_default()).await?;
+        let asked = self.asker.asked(&fields::names(input, "to")?).await?;
         let on_timeout = match fields::word(input, "on_timeout")? {
             // The seed's own name for it (R1-53).
             None => fields::word(input, "timeout_action")?,

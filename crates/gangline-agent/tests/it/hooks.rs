@@ -70,8 +70,8 @@ fn hooked(rig: &Rig, count: usize) -> Vec<(String, Value)> {
     })
 }
 
-/// R3-10, R3-11: the four events reach the script with the whole payload, and the record too;
-/// what is secret is masked.
+/// R3-10, R3-11, C36: the four events reach the script with the whole payload and their time in RFC 3339,
+/// and the record too; what is secret is masked.
 #[test]
 fn a_script_is_told_of_the_session_of_messages_and_of_errors() {
     let rig = Rig::native(FAILS, &format!("{EACH}\n{KEEP}"));

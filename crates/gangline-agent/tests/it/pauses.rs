@@ -27,7 +27,7 @@ fn a_pause_with_an_end_outlives_the_daemon_and_ends() {
     let mut ori = rig.member("ori");
     let mut ipc = daemon.dial();
     for (bad, why) in [
-        (json!({"type": "pause", "for": "ever"}), "`ever` is no length of time"),
+        (json!({"type": "pause", "for": "ever"}), "`ever` is not a length of time"),
         (json!({"type": "pause", "until": "2020-01-01 09:00"}), "has passed"),
         (json!({"type": "pause", "until": "9:00", "for": "2h"}), "'until' must be left out"),
     ] {

@@ -123,6 +123,7 @@ fn bad_values_are_quoted_with_their_line() {
         ("no interval", "supervisor: {eval_interval: 0}\n"),
         ("no threshold", "supervisor: {escalation_threshold: 0}\n"),
         ("two prompts", "supervisor: {prompt: a, prompt_override: b}\n"),
+        ("a model that nobody asks", "supervisor: {agent: rules, model: x, prompt: Be strict.}\n"),
         ("url", "webhooks: {url: ftp://example.org}\n"),
         ("buffer", "buffer_size: 0\n"),
         ("no turns", "turns_per_cause: 0\n"),

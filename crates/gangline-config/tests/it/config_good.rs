@@ -329,8 +329,8 @@ fn agents_sleep_by_their_own_hours_or_the_files() {
         ("sleep_start: '23:00'", "", "`sleep_start` and `sleep_end` belong together"),
         ("", "sleep_end: '8:00'", "`sleep_start` and `sleep_end` belong together"),
         ("sleep_start: '9:00'\nsleep_end: '09:00'", "", "starts and ends at 09:00"),
-        ("sleep_start: late\nsleep_end: '8:00'", "", "`late` is no time of day"),
-        ("sleep_start: '24:00'\nsleep_end: '8:00'", "", "`24:00` is no time of day"),
+        ("sleep_start: late\nsleep_end: '8:00'", "", "`late` is not a time of day"),
+        ("sleep_start: '24:00'\nsleep_end: '8:00'", "", "`24:00` is not a time of day"),
     ] {
         let error = hours(top, own).unwrap_err();
         assert!(error.contains(why), "{top} {own}: {error}");

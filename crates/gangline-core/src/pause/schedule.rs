@@ -16,7 +16,7 @@ pub struct TimeOfDay(Time);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// It is no time of day.
-    #[error("`{0}` is no time of day; write hours and minutes, as in `23:00`")]
+    #[error("`{0}` is not a time of day; write hours and minutes, as in `23:00`")]
     NoTime(String),
     /// The start is the end.
     #[error("the sleep starts and ends at {0}; leave both out for an agent that never sleeps")]

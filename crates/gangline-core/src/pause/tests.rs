@@ -96,12 +96,12 @@ fn a_pause_ends_when_people_say() {
 fn a_bad_end_of_a_pause_says_what_to_write() {
     let now = at("2026-03-28T20:15:00+01:00");
     for (text, part) in [
-        ("for", "`` is no length of time"),
-        ("for ever", "`ever` is no length of time"),
-        ("for 9:00", "`9:00` is no length of time"),
+        ("for", "`` is not a length of time"),
+        ("for ever", "`ever` is not a length of time"),
+        ("for 9:00", "`9:00` is not a length of time"),
         ("for -2h", "has passed"),
-        ("until", "`` is no end of a pause"),
-        ("until lunch", "`lunch` is no end of a pause"),
+        ("until", "`` does not say when the pause ends"),
+        ("until lunch", "`lunch` does not say when the pause ends"),
         ("until every 20 min", "comes again and again"),
         ("until 2020-01-01 09:00", "has passed"),
         ("until 2:30", "does not exist"),

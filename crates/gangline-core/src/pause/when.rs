@@ -11,12 +11,10 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PauseWhenError {
     /// It is no length of time.
-    #[error("`{0}` is no length of time that is understood; say for example `2h` or `90 min`")]
+    #[error("`{0}` is not a length of time; say for example `2h` or `90 min`")]
     NoLength(String),
     /// It is no time.
-    #[error(
-        "`{0}` is no end of a pause that is understood; say for example `for 2h` or `until 9:00`"
-    )]
+    #[error("`{0}` does not say when the pause ends; say for example `for 2h` or `until 9:00`")]
     NoTime(String),
     /// It comes again and again.
     #[error("`{0}` comes again and again; a pause ends once, as with `until 9:00`")]

@@ -28,7 +28,7 @@ pub enum AskError {
     #[error("`{0}` is nobody who can be asked: give operator, #channel, a nick or agents' nicks")]
     Nobody(String),
     /// One of several names is no agent's.
-    #[error("{0} is no agent of this installation: only agents can be asked together")]
+    #[error("{0} is not an agent of this installation: only agents can be asked together")]
     NotAnAgent(String),
     /// It asks itself.
     #[error("you cannot ask yourself")]

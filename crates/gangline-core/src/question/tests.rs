@@ -45,7 +45,7 @@ fn whom_a_question_is_for_is_read_and_stored() {
     let refused = |text: &str| Asked::parse(text, &is_agent).unwrap_err().to_string();
     assert_eq!(
         refused("oak-bob,ori"),
-        "ori is no agent of this installation: only agents can be asked together"
+        "ori is not an agent of this installation: only agents can be asked together"
     );
     assert!(refused("two words").contains("nobody who can be asked"));
     assert!(refused("#").contains("nobody who can be asked"));

@@ -17,11 +17,7 @@ pub fn recipient(asked: &Asked) -> String {
         Asked::Person(nick) => nick.to_string(),
         Asked::Agents(agents) => {
             let names: Vec<&str> = agents.iter().map(AgentName::as_str).collect();
-            match names.split_last() {
-                Some((last, [])) => (*last).to_owned(),
-                Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-                None => String::new(),
-            }
+            shown::listed(&names)
         }
     }
 }

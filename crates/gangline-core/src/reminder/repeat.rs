@@ -36,7 +36,7 @@ enum Kind {
 /// A stored text that is no [`Repeat`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no repeat of a reminder, such as `every PT20M` or `cron 0 9 * * 1-5 @Europe/Berlin`"
+    "`{0}` is not a repeat of a reminder, such as `every PT20M` or `cron 0 9 * * 1-5 @Europe/Berlin`"
 )]
 pub struct BadRepeat(String);
 

@@ -70,6 +70,7 @@ pub(super) struct Watch<'a> {
     ready: bool,
     loads: u64,
     refused: Option<String>,
+    unapplied: Vec<&'static str>,
     told: Option<About>,
     pub(super) draining: bool,
     /// Agents whose daemon runs and is not kept, as they were warned about.
@@ -120,6 +121,7 @@ impl<'a> Watch<'a> {
             ready: false,
             loads: 0,
             refused: None,
+            unapplied: Vec::new(),
             told: None,
             draining: false,
             strays: BTreeSet::new(),
@@ -267,6 +269,7 @@ impl<'a> Watch<'a> {
         allow(self.access.as_ref(), plan.access);
         self.telling.change(plan.alerts);
         self.removed = Removed::from(plan.configured);
+        self.unapplied = plan.unapplied;
         let agents = plan.kept.len();
         self.reconciler.replace(plan.kept);
         self.strays.clear();
@@ -349,6 +352,7 @@ impl<'a> Watch<'a> {
             ready: self.ready,
             loads: self.loads,
             refused: self.refused.clone(),
+            unapplied: self.unapplied.iter().map(|&section| section.to_owned()).collect(),
             options: options.options.clone(),
             kept: kept.map(|known| (known.name.to_owned(), KeptProcess::from(known))).collect(),
         };

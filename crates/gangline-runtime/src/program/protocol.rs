@@ -50,7 +50,7 @@ pub(crate) type Actions<P> = Vec<Action<<P as Protocol>::Caller>>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Odd {
     /// It is no message of this protocol.
-    #[error("a line that is no message")]
+    #[error("a line that is not a message")]
     NoMessage,
     /// Its kind is known and its body is not what that kind has.
     #[error("a malformed `{kind}` line: {why}")]

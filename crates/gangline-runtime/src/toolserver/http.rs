@@ -134,7 +134,7 @@ impl HttpServer {
         asides: &mpsc::Sender<Aside>,
     ) -> Answer {
         let Ok(message) = serde_json::from_slice::<Value>(body) else {
-            let error = rpc::error(&Value::Null, rpc::PARSE_ERROR, "this is no JSON");
+            let error = rpc::error(&Value::Null, rpc::PARSE_ERROR, "this is not JSON");
             return object(StatusCode::BAD_REQUEST, &error);
         };
         if session.is_none() && rpc::is(rpc::CALL, &message) {

@@ -53,7 +53,7 @@ pub(crate) enum AskError {
     #[error("the daemon did not respond within {} s", .0.as_secs())]
     Silent(Duration),
     /// What came is no frame.
-    #[error("the daemon sent something that is no frame")]
+    #[error("the daemon sent something that is not a frame")]
     Frame(#[source] FrameError),
     /// A line had no end.
     #[error("the daemon sent a line of more than {FRAME_MAX} bytes")]

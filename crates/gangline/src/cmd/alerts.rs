@@ -4,7 +4,10 @@ use clap::Subcommand;
 use gangline_alerts::{TargetTest, test_targets};
 use gangline_api::alert::{Delivery, Test};
 use gangline_core::{alert::DeliveryState, hook::WebhookEvent, name::AgentName, redact::Redacted};
-use gangline_os::clock::{self, rfc3339};
+use gangline_os::{
+    clock::{self, rfc3339},
+    terminal,
+};
 use gangline_store::DeliveryRow;
 
 use crate::{
@@ -54,7 +57,11 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let deliveries: Vec<Delivery> = rows.iter().map(wire).collect();
     match global.json {
         true => output::json(&deliveries)?,
-        false => output::print(&show::alerts::deliveries(&deliveries, clock::system().now()))?,
+        false => output::print(&show::alerts::deliveries(
+            &deliveries,
+            clock::system().now(),
+            terminal::columns(),
+        ))?,
     }
     Ok(0)
 }

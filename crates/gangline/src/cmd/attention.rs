@@ -5,8 +5,11 @@ use std::{io::IsTerminal as _, time::Duration};
 use clap::Subcommand;
 use gangline_api::attention::{AttentionChange, AttentionItem};
 use gangline_core::{AgentName, FindingNumber, attention::Affects};
-use gangline_os::clock::{self, UnixMicros};
-use gangline_store::{FindingFilter, Store};
+use gangline_os::{
+    clock::{self, UnixMicros},
+    terminal,
+};
+use gangline_store::{FindingFilter, LetterFilter, Store};
 
 use super::{answer, until_asked};
 use crate::{
@@ -62,6 +65,8 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     }
     let now = clock::system().now();
     let mut items = items(&store, agent.as_ref(), now).await?;
+    let filter = LetterFilter { agent: agent.clone(), unread: false, settled: false };
+    let letters = store.letters(filter, LISTED).await?.len();
     if args.all {
         let filter = FindingFilter { agent, resolved: true };
         let rows = store.findings(filter, LISTED).await?;
@@ -73,7 +78,11 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     }
     match global.json {
         true => output::json(&items)?,
-        false => output::print(&show::attention::list(&items, now))?,
+        false => output::print(&format!(
+            "{}{}",
+            show::attention::list(&items, now, terminal::columns()),
+            show::attention::letters(letters)
+        ))?,
     }
     Ok(0)
 }
@@ -92,13 +101,29 @@ async fn seen(global: &Global, number: FindingNumber) -> Result<u8, Failure> {
     caller::refuse("look at the owner's attention list")?;
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
-    let row = store.see_finding(number, &caller::name()).await.map_err(attention::not_found)?;
+    let row = match store.see_finding(number, &caller::name()).await {
+        Ok(row) => row,
+        Err(error) => {
+            let items = items(&store, None, clock::system().now()).await?;
+            return Err(match items.iter().find(|item| item.number == number.0) {
+                Some(item) => only_findings(item),
+                None => attention::not_found(error),
+            });
+        }
+    };
     let item = show::attention::wire(&row.into_item(Affects::default()));
     match global.json {
         true => output::json(&item)?,
         false => output::print(&format!("finding {number} of {} is seen\n", item.agent))?,
     }
     Ok(0)
+}
+
+/// Returns why an item that is no finding cannot be marked.
+fn only_findings(item: &AttentionItem) -> Failure {
+    let (number, kind) = (item.number, &item.kind);
+    Failure::user(format!("only a finding can be marked as seen, and {number} is of kind {kind}"))
+        .hint(format!("`gangline answer {number} …` answers it"))
 }
 
 /// Shows the list until somebody ends it.
@@ -111,7 +136,10 @@ async fn watch(global: &Global, store: &Store, agent: Option<&AgentName>) -> Res
             let now = clock::system().now();
             let after = items(store, agent, now).await?;
             if redraws {
-                output::print(&format!("{CLEAR}{}", show::attention::list(&after, now)))?;
+                output::print(&format!(
+                    "{CLEAR}{}",
+                    show::attention::list(&after, now, terminal::columns())
+                ))?;
             } else {
                 changed(global, before.as_deref().unwrap_or_default(), &after)?;
             }

@@ -77,7 +77,10 @@ async fn raise(global: &Global, scope: BudgetScope, raise: Raise) -> Result<(), 
     let fits = (raise.tokens > 0 && limit.tokens.is_some())
         || (raise.micros > 0 && limit.micros.is_some());
     if !fits {
-        let hint = "its limit is in the other one of tokens and dollars";
+        let hint = match limit.tokens.is_some() {
+            true => "its limit is in tokens: give tokens, such as 500k",
+            false => "its limit is in dollars: give dollars, such as '$2.50'",
+        };
         return Err(
             Failure::user(format!("{raise} adds nothing to the budget of {scope}")).hint(hint)
         );

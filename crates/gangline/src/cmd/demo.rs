@@ -69,6 +69,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
             accounts: loaded.enabled().map(|agent| agent.nick.clone()).collect(),
             access: access::access(&loaded.config),
             alerts: crate::configuration::alerts::plan(&loaded),
+            unapplied: Vec::new(),
         })
     };
     let told = |listening: &Listening, progress: &Progress| {

@@ -6,6 +6,7 @@ use gangline_core::shown;
 use gangline_os::{
     change_notice,
     clock::{self, rfc3339},
+    terminal,
 };
 use gangline_store::{LetterError, LetterFilter, LetterRow, Store};
 
@@ -62,7 +63,11 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
             let letters: Vec<Letter> = rows.iter().map(wire).collect();
             match global.json {
                 true => output::json(&letters)?,
-                false => output::print(&show::inbox::letters(&letters, clock::system().now()))?,
+                false => output::print(&show::inbox::letters(
+                    &letters,
+                    clock::system().now(),
+                    terminal::columns(),
+                ))?,
             }
             // An agent that lists them has not read them for the owner.
             if caller::refuse("read for the owner").is_ok() {

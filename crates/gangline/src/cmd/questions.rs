@@ -2,7 +2,10 @@
 
 use gangline_api::inbox::Question;
 use gangline_core::{question::Choose, shown};
-use gangline_os::clock::{self, rfc3339};
+use gangline_os::{
+    clock::{self, rfc3339},
+    terminal,
+};
 use gangline_store::{QuestionFilter, QuestionRow};
 
 use crate::{cli::Global, failure::Failure, names, output, place, show, store, who::Who};
@@ -30,7 +33,11 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let questions: Vec<Question> = rows.iter().map(wire).collect();
     match global.json {
         true => output::json(&questions)?,
-        false => output::print(&show::inbox::questions(&questions, clock::system().now()))?,
+        false => output::print(&show::inbox::questions(
+            &questions,
+            clock::system().now(),
+            terminal::columns(),
+        ))?,
     }
     Ok(0)
 }

@@ -73,6 +73,9 @@ pub(super) fn live(facts: &Facts) -> AgentStatus {
 }
 
 async fn print(store: &Store, agents: &[AgentStatus]) -> Result<(), Failure> {
+    if agents.is_empty() {
+        return output::print(show::agents::NONE);
+    }
     let now = clock::system().now();
     let mut texts = Vec::new();
     for agent in agents {

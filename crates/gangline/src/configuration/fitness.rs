@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use gangline_config::AgentConfig;
-use gangline_core::AgentName;
+use gangline_core::{AgentName, shown};
 
 use super::{Loaded, driven::Ordered};
 use crate::failure::Failure;
@@ -76,7 +76,7 @@ impl Loaded {
             format!(
                 "{} work in the same directory, {}: each may overwrite the others' changes; \
                  `git worktree add` gives each its own",
-                nicks.join(" and "),
+                shown::listed(&nicks),
                 folder.display()
             )
         };

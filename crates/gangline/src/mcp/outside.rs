@@ -38,7 +38,7 @@ use crate::{
     caller::{Caller, NICK, TOKEN, given},
     channel::reach::{self, LegacyTmp, Reach},
     failure::Failure,
-    place, store, who,
+    names, place, store, who,
 };
 
 #[cfg(test)]
@@ -55,7 +55,11 @@ pub(super) fn serve(place: Overrides, who: &who::Who) -> Result<(), Failure> {
     place::named_is_there(&place)?;
     let env = |name: &str| std::env::var_os(name);
     let nick = reach::named(&place, who)?;
-    let outside = Outside::new(&env, place, &nick)?;
+    let outside = Outside::new(&env, place.clone(), &nick)?;
+    if let Who::Person(_) = outside.work.who {
+        // What a person asks is stored: a message to a mistyped nick would wait for ever.
+        names::check_known(&place::of_existing(&place)?, &nick)?;
+    }
     let cannot = |error| Failure::environment(error).doing("cannot serve the tools");
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(cannot)?;
     ours.set_nonblocking(true).map_err(cannot)?;

@@ -19,6 +19,8 @@ use super::{
 #[cfg(test)]
 mod tests;
 
+/// What is printed where there is no agent.
+pub(crate) const NONE: &str = "no agents yet\n";
 /// So much of a message that waits is shown, in characters.
 const SAID_MAX: usize = 50;
 

@@ -4,12 +4,12 @@ use gangline_api::alert::{Delivery, Test};
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
-    table::{Cell, table},
+    table::{Cell, wrapped},
     text::{age, one_line},
 };
 
 /// Returns what `alerts` prints.
-pub(crate) fn deliveries(all: &[Delivery], now: UnixMicros) -> String {
+pub(crate) fn deliveries(all: &[Delivery], now: UnixMicros, columns: Option<usize>) -> String {
     if all.is_empty() {
         return "no alerts yet\n".to_owned();
     }
@@ -26,7 +26,7 @@ pub(crate) fn deliveries(all: &[Delivery], now: UnixMicros) -> String {
         ]
     };
     let rows: Vec<_> = all.iter().map(row).collect();
-    table(["AGO", "AGENT", "TARGET", "STATE", "ALERT"], &rows)
+    wrapped(["AGO", "AGENT", "TARGET", "STATE", "ALERT"], &rows, columns)
 }
 
 /// Returns what `alerts test` prints.

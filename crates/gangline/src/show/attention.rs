@@ -8,7 +8,7 @@ use gangline_core::{
 use gangline_os::clock::{UnixMicros, parse_rfc3339, rfc3339};
 
 use super::{
-    table::{Cell, table},
+    table::{Cell, wrapped},
     text::{Paint, age, cut, one_line},
 };
 
@@ -28,7 +28,7 @@ fn short(text: &str) -> String {
 }
 
 /// Returns what `attention` prints.
-pub(crate) fn list(items: &[AttentionItem], now: UnixMicros) -> String {
+pub(crate) fn list(items: &[AttentionItem], now: UnixMicros, columns: Option<usize>) -> String {
     if items.is_empty() {
         return "nothing waits for you\n".to_owned();
     }
@@ -47,10 +47,19 @@ pub(crate) fn list(items: &[AttentionItem], now: UnixMicros) -> String {
             rows.push([none(), none(), none(), none(), Cell::painted(Paint::Dim, detail)]);
         }
     }
-    let list = table(["NO", "AGENT", "AGE", "WHAT", "CAUSE"], &rows);
+    let list = wrapped(["NO", "AGENT", "AGE", "WHAT", "CAUSE"], &rows, columns);
     match items.iter().any(|item| item.state != ItemState::Resolved && !item.options.is_empty()) {
         true => format!("{list}Answer one: gangline answer NO WORD (* is recommended)\n"),
         false => list,
+    }
+}
+
+/// Returns what `attention` prints of letters, which it does not list; nothing without any.
+pub(crate) fn letters(waiting: usize) -> String {
+    match waiting {
+        0 => String::new(),
+        1 => "1 letter of an agent waits in `gangline inbox`\n".to_owned(),
+        _ => format!("{waiting} letters of agents wait in `gangline inbox`\n"),
     }
 }
 

@@ -9,6 +9,7 @@ use gangline_api::{
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
+    agents::NONE,
     table::{Cell, table},
     text::{Paint, age, one_line},
 };
@@ -33,7 +34,7 @@ const LAST_MIN: usize = 12;
 /// Returns the list of `ps`.
 pub(crate) fn list(agents: &[AgentListing], columns: Columns, now: UnixMicros) -> String {
     if agents.is_empty() {
-        return "no agents yet\n".to_owned();
+        return NONE.to_owned();
     }
     let mut out = match columns {
         Columns::Usual => {

@@ -4,7 +4,7 @@ use gangline_api::inbox::{Letter, Question, Reminder};
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
-    table::{Cell, table},
+    table::{Cell, table, wrapped},
     text::{age, one_line},
 };
 
@@ -12,7 +12,7 @@ use super::{
 mod tests;
 
 /// Returns what `questions` prints.
-pub(crate) fn questions(questions: &[Question], now: UnixMicros) -> String {
+pub(crate) fn questions(questions: &[Question], now: UnixMicros, columns: Option<usize>) -> String {
     if questions.is_empty() {
         return "no open questions\n".to_owned();
     }
@@ -35,7 +35,7 @@ pub(crate) fn questions(questions: &[Question], now: UnixMicros) -> String {
         ]
     };
     let rows: Vec<_> = questions.iter().map(row).collect();
-    let list = table(["NO", "AGENT", "AGE", "TO", "STATE", "QUESTION"], &rows);
+    let list = wrapped(["NO", "AGENT", "AGE", "TO", "STATE", "QUESTION"], &rows, columns);
     match questions.iter().any(|it| it.state == "open") {
         true => format!("{list}Answer one: gangline answer NO TEXT\n"),
         false => list,
@@ -43,7 +43,7 @@ pub(crate) fn questions(questions: &[Question], now: UnixMicros) -> String {
 }
 
 /// Returns what `inbox` prints.
-pub(crate) fn letters(letters: &[Letter], now: UnixMicros) -> String {
+pub(crate) fn letters(letters: &[Letter], now: UnixMicros, columns: Option<usize>) -> String {
     if letters.is_empty() {
         return "no letters; agents write one with `send` to `operator`\n".to_owned();
     }
@@ -62,7 +62,7 @@ pub(crate) fn letters(letters: &[Letter], now: UnixMicros) -> String {
         ]
     };
     let rows: Vec<_> = letters.iter().map(row).collect();
-    let list = table(["NO", "AGENT", "AGE", "STATE", "LETTER"], &rows);
+    let list = wrapped(["NO", "AGENT", "AGE", "STATE", "LETTER"], &rows, columns);
     match letters.iter().any(|it| it.settled_by.is_none()) {
         true => format!(
             "{list}Answer one: gangline inbox answer NO TEXT; put it away: gangline inbox done NO\n"

@@ -56,6 +56,38 @@ pub(crate) fn lines(text: &str) -> String {
     out
 }
 
+/// Breaks a text between words into lines of at most `room` columns. What is in backticks is not
+/// broken: people copy it.
+pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in words(text) {
+        let long = word.chars().count();
+        if used > 0 && used + 1 + long > room {
+            lines.push(String::new());
+            used = 0;
+        }
+        let Some(line) = lines.last_mut() else { continue };
+        if used > 0 {
+            line.push(' ');
+            used += 1;
+        }
+        line.push_str(word);
+        used += long;
+    }
+    lines
+}
+
+/// Splits at spaces that are not between backticks.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    text.split(move |c: char| {
+        quoted ^= c == '`';
+        c == ' ' && !quoted
+    })
+    .filter(|word| !word.is_empty())
+}
+
 /// See [`shown::cut`].
 pub(crate) fn cut(text: &str, most: usize) -> String {
     shown::cut(text, most)

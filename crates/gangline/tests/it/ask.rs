@@ -75,7 +75,10 @@ fn a_person_reminds_an_agent_lists_and_deletes() {
     assert!(list.contains("stand up (cron 0 9 * * * @UTC)"), "{list}");
     for (args, why) in [
         (&["remind", "ada", "2020-01-01 09:00", "pay"][..], "has passed"),
-        (&["remind", "ada", "some day", "pay"], "`some day` is no time that is understood"),
+        (
+            &["remind", "ada", "some day", "pay"],
+            "`some day` is not a time that Gangline understands",
+        ),
         (&["remind", "ada", "in 20 min", " "], "its text is empty"),
         (&["remind", "oak-zoe", "in 20 min", "pay"], "there is no agent oak-zoe"),
         (&["reminders", "oak-zoe"], "there is no agent oak-zoe"),

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 
+use gangline_os::clock;
+use gangline_store::{OpenOptions, Store};
 use gangline_testkit::Ran;
 
 use crate::standin::world;
@@ -168,6 +170,38 @@ fn a_named_configuration_that_is_not_there_is_an_error_of_every_command() {
     world.set("GANGLINE_CONFIG", "/nope.yaml");
     let ran = world.run(&["ps"]);
     assert!(ran.code == 78 && ran.stderr.contains("no configuration /nope.yaml"), "{}", ran.stderr);
+}
+
+/// C21: a person's client is refused at its start, since a message to a mistyped nick would wait for
+/// ever.
+#[test]
+fn tools_of_an_unknown_agent_are_not_served() {
+    let world = world();
+    let _ = world.file("agents.yaml", &of_ada("agent: native"));
+    assert_eq!(world.run(&["mcp", "--nick", "oak-ada"]).ok(), "", "a client that is gone at once");
+    let ran = world.run(&["mcp", "--nick", "oak-adda"]);
+    let said =
+        "error: there is no agent oak-adda\nhint: did you mean oak-ada?\nhint: known are oak-ada";
+    assert!(ran.code == 1 && ran.stderr.starts_with(said), "{}: {}", ran.code, ran.stderr);
+}
+
+/// Without an agent every command says so, also once a hub has run.
+#[test]
+fn without_agents_commands_say_what_is_missing() {
+    let world = world();
+    let file = world.file("agents.yaml", "agents: []\n");
+    let ran = world.run(&["prompt", "ada", "hi"]);
+    assert!(ran.stderr.contains("nothing has run yet: there is no database"), "{}", ran.stderr);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let path = world.state().join("gangline.db");
+        let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        store.close().await.unwrap();
+    });
+    assert_eq!(world.run(&["status"]).ok(), "no agents yet\n");
+    let ran = world.run(&["prompt", "ada", "hi"]);
+    let said = format!("error: no agent is known yet\nhint: add one below `agents:` in {file}");
+    assert!(ran.code == 1 && ran.stderr.starts_with(&said), "{}: {}", ran.code, ran.stderr);
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn a_program_wakes_an_agent_over_http() {
     for (more, body, status, why) in [
         (&[][..], json!({"body": " "}), 400, "the body is empty"),
         (&[], json!({"body": "x", "from": "owner"}), 403, "this token wakes as `matrix`"),
-        (&[], json!({"text": "x"}), 400, "the body is no valid wake"),
+        (&[], json!({"text": "x"}), 400, "the body is not a valid wake"),
         (&[], json!({"body": "x".repeat(70_000)}), 413, "the body has more than 64 KiB"),
         (&["Idempotency-Key: a b"], news.clone(), 400, "a key has 1 to 128"),
     ] {

@@ -83,6 +83,12 @@ fn questions_and_letters_are_answered_while_nobody_runs() {
     ask(&world.state(), "oak-ada", &["deploy where?", "merge?"], "the disk is full");
     let list = world.run(&["questions"]).ok();
     assert!(list.contains("deploy where?") && list.contains("1) staging  2) production"), "{list}");
+    let waiting = world.run(&["attention"]).ok();
+    assert!(waiting.ends_with("1 letter of an agent waits in `gangline inbox`\n"), "{waiting}");
+    let seen = world.run(&["attention", "seen", "1"]).stderr;
+    let told = "only a finding can be marked as seen, and 1 is of kind question\nhint: `gangline \
+                answer 1 …` answers it";
+    assert!(seen.contains(told), "{seen}");
     let waits = "warning: the daemon of oak-ada is not running: the answer waits until it is";
     let answered = world.run(&["answer", "1", "2"]);
     assert!(answered.stderr.contains(waits), "{}", answered.stderr);

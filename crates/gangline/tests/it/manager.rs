@@ -180,7 +180,7 @@ fn a_configuration_is_applied_as_it_was_asked_for_or_refused_with_what_to_do() {
     );
     let bad = scene.propose("broken", "agents:", "agnets:");
     for (name, why) in [
-        ("--all", "is no commit"),
+        ("--all", "is not a commit"),
         ("HEAD", "is checked out already"),
         ("broken", "the configuration cannot be used"),
     ] {

@@ -260,7 +260,7 @@ async fn what_cannot_be_applied_is_refused_before_anybody_is_asked() {
     assert!(rig.refused("main").await.contains("is in no git repository"));
     let mut rig = rig.with_repository().await;
     assert!(rig.refused("main").await.contains("is checked out already"));
-    assert!(rig.refused("nowhere").await.contains("is no commit"));
+    assert!(rig.refused("nowhere").await.contains("is not a commit"));
     rig.propose("broken", &rig.changed("    directory_: /\n")).await;
     assert!(rig.refused("broken").await.contains("the configuration cannot be used"));
     rig.propose("stale", &rig.changed("    tags: [slow]\n")).await;

@@ -114,12 +114,12 @@ fn an_error_says_what_to_say_instead() {
         ),
         (
             DueError::NotUnderstood("soon".to_owned()),
-            "`soon` is no time that is understood; say for example `in 20 min`, `tomorrow 9:00` or \
+            "`soon` is not a time that Gangline understands; say for example `in 20 min`, `tomorrow 9:00` or \
              `every weekday 8:30`",
         ),
         (
             DueError::UnknownZone("Berlin".to_owned()),
-            "`Berlin` is no time zone; say a name such as `Europe/Berlin`, or `UTC`",
+            "`Berlin` is not a time zone; say a name such as `Europe/Berlin`, or `UTC`",
         ),
         (
             DueError::NamelessZone,

@@ -154,7 +154,7 @@ fn only_what_was_stored_is_read_back() {
         assert!(text.parse::<Repeat>().is_err(), "{text}");
     }
     let error = "later\n".parse::<Repeat>().unwrap_err().to_string();
-    assert!(error.starts_with("`later<U+000A>` is no repeat"), "{error}");
+    assert!(error.starts_with("`later<U+000A>` is not a repeat"), "{error}");
 }
 
 /// Stored repeats with times around the changes of clocks.

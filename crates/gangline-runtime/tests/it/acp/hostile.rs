@@ -313,7 +313,7 @@ async fn every_play_is_survived() {
         let notices = rig::Done(seen).notices().join("\n");
         let told = match play {
             Play::EndlessLine => "line of 100000000 bytes",
-            Play::Garbage | Play::InvalidUtf8 => "a line that is no message",
+            Play::Garbage | Play::InvalidUtf8 => "a line that is not a message",
             _ if code == 7 => "ended with code 7",
             _ => "",
         };
@@ -335,7 +335,7 @@ async fn last_words_on_the_output_are_quoted() {
         rig.begin().await;
         let seen = rig.rest().await;
         let notices = rig::Done(seen).notices().join("\n");
-        assert!(notices.contains(&format!("no message: {words}")), "{variable}: {notices}");
+        assert!(notices.contains(&format!("not a message: {words}")), "{variable}: {notices}");
         assert!(notices.contains(&format!("it said: {words}")), "{variable}: {notices}");
         assert_eq!(rig.processes(), [""; 0], "{variable}");
     }

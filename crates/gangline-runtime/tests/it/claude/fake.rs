@@ -79,7 +79,7 @@ async fn garbage_is_passed_over() {
         .collect();
     assert_eq!(notices.len(), 3, "{notices:?}");
     assert!(notices[0].contains("104857600 bytes"));
-    assert!(notices[1].contains("no message"));
+    assert!(notices[1].contains("not a message"));
     assert!(notices[2].contains("malformed `assistant`"));
 }
 

@@ -92,7 +92,7 @@ async fn check(of: Play, mode: Mode) {
             (Seen::Answered, "")
         }
         Play::EndlessLine => (Seen::Answered, "a line of 100000000 bytes"),
-        Play::InvalidUtf8 | Play::Garbage => (Seen::Answered, "no message"),
+        Play::InvalidUtf8 | Play::Garbage => (Seen::Answered, "not a message"),
         Play::UnknownEvents => (Seen::Answered, "malformed `assistant`"),
         // The program has no other word for a turn in which there was nothing to say.
         Play::SuccessWithoutAWord => (Seen::Answered, ""),

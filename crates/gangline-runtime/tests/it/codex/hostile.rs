@@ -71,7 +71,7 @@ async fn each_misbehaviour_is_seen_as_what_it_is_and_leaves_nothing() {
                 (Seen::Answered, "")
             }
             Play::EndlessLine => (Seen::Answered, "a line of 100000000 bytes"),
-            Play::InvalidUtf8 | Play::Garbage => (Seen::Answered, "no message"),
+            Play::InvalidUtf8 | Play::Garbage => (Seen::Answered, "not a message"),
             Play::UnknownEvents => (Seen::Answered, "malformed `item/completed`"),
             Play::SuccessWithoutAWord => (Seen::Failed, ""),
             Play::SilentFromTheStart | Play::SilentInTheTurn | Play::IgnoresTerm => {

@@ -84,7 +84,7 @@ pub(crate) async fn a_choice_resolves_a_finding_once(fixture: &Fixture) {
     let store = fixture.open().await;
     let one = store.raise_finding(silent(&ada(), "quiet")).await.unwrap().number;
     let other = store.decide_finding(one, ChoiceWord::Retry, "otto").await.unwrap_err();
-    let said = format!("`retry` is no choice for finding {one}; choose abort, dismiss");
+    let said = format!("`retry` is not a choice for finding {one}; choose abort, dismiss");
     assert_eq!(other.to_string(), said);
     let row = store.decide_finding(one, ChoiceWord::Abort, "otto").await.unwrap();
     assert_eq!((row.state, row.choice), (FindingState::Resolved, Some(ChoiceWord::Abort)));
@@ -100,7 +100,7 @@ pub(crate) async fn a_choice_resolves_a_finding_once(fixture: &Fixture) {
     };
     let held = store.raise_finding(held).await.unwrap().number;
     let refused = store.decide_finding(held, ChoiceWord::Dismiss, "otto").await.unwrap_err();
-    let said = format!("`dismiss` is no choice for finding {held}; choose resume");
+    let said = format!("`dismiss` is not a choice for finding {held}; choose resume");
     assert_eq!(refused.to_string(), said);
     let unknown = store.decide_finding(asked_never(), ChoiceWord::Abort, "otto").await.unwrap_err();
     assert_eq!(unknown.to_string(), "there is no finding 99");

@@ -81,8 +81,7 @@ pub(super) fn introduction(state: &str, paths: &Paths, listening: &Listening) ->
     let join = invite::for_caller(&listening.irc, &listening.owner, Some("#general"));
     format!(
         "Gangline's demo: an IRC server, one agent, and a stand-in for its model.\n\
-         NO MODEL IS ASKED: a small script answers by rules, so that you see the machinery around \
-         one.\n\n{join}\n\
+         NO MODEL IS ASKED: a small script answers by rules.\n\n{join}\n\
          Say in #general:\n  \
          @demo-guide hello                            what it can do\n  \
          @demo-guide say exactly the sled is ready    a prompt in, an answer out\n  \
@@ -90,15 +89,14 @@ pub(super) fn introduction(state: &str, paths: &Paths, listening: &Listening) ->
          @demo-guide run ls                           a tool that needs yours: it asks\n  \
          @demo-guide sleep 5                          five seconds of work\n  \
          @demo-guide post hi                          it speaks by its own tool\n  \
-         @demo-guide ask shall I go on?               it asks you: answer by `answer N 1`\n\n\
-         To approve, say as the owner in the room:    @demo-guide yes N\n\
-         or in a second terminal:                     {gangline} approvals{state}\n  \
-         {:<42} {gangline} approve N{state}\n\
-         To look around there:                        {gangline} ps{state}\n  \
-         {:<42} {gangline} trace m1{state}\n\n\
+         @demo-guide ask shall I go on?               it asks; say `answer N 1`\n\n\
+         To approve, say as the owner in the room `@demo-guide yes N`, or in a second terminal:\n  \
+         {gangline} approvals{state}\n  \
+         {gangline} approve N{state}\n\
+         To look around there:\n  \
+         {gangline} ps{state}\n  \
+         {gangline} trace m1{state}\n\n\
          State and logs are in {}\n",
-        "",
-        "",
         paths.state.display()
     )
 }

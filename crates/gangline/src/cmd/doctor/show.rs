@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::report::{About, Check, Counts, Group, Level};
-use crate::show::text::{Paint, lines, one_line, paint};
+use crate::show::text::{Paint, lines, one_line, paint, wrap};
 
 #[cfg(test)]
 mod tests;
@@ -68,35 +68,11 @@ fn line(out: &mut String, check: &Check, width: usize, columns: Option<usize>) {
     }
 }
 
-/// Writes a text whose first line begins at `indent`. What stands in backticks is not broken: it
-/// is there to be copied.
+/// Writes a text whose first line begins at `indent`.
 fn wrapped(out: &mut String, text: &str, indent: usize, columns: Option<usize>) {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(indent).max(NARROWEST));
-    let mut used = 0;
-    for word in words(text) {
-        let long = word.chars().count();
-        if used > 0 && used + 1 + long > room {
-            let _ = write!(out, "\n{}", " ".repeat(indent));
-            used = 0;
-        }
-        if used > 0 {
-            out.push(' ');
-            used += 1;
-        }
-        out.push_str(word);
-        used += long;
-    }
-    out.push('\n');
-}
-
-/// Splits at spaces that are not between backticks.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let mut quoted = false;
-    text.split(move |c: char| {
-        quoted ^= c == '`';
-        c == ' ' && !quoted
-    })
-    .filter(|word| !word.is_empty())
+    let lines = wrap(text, room).join(&format!("\n{}", " ".repeat(indent)));
+    let _ = writeln!(out, "{lines}");
 }
 
 /// Returns the last line: how much of what was found.

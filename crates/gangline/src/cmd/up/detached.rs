@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_core::{AgentName, Epoch};
+use gangline_core::{AgentName, Epoch, shown};
 use gangline_hub::{
     about::{About, Hub, StandingWord},
     credentials,
@@ -268,6 +268,9 @@ async fn reload(
         )));
     }
     output::note(&format!("the hub, process {}, has read its configuration again", about.pid));
+    if let Some(note) = unapplied(&about.unapplied) {
+        output::note(&note);
+    }
     let ready = until_ready(&fleet, patience, |_| Ok(None)).await?;
     for (name, kept) in &fleet.hub()?.and_then(|hub| hub.about).unwrap_or(about.clone()).kept {
         if kept.outdated {
@@ -279,6 +282,19 @@ async fn reload(
     }
     print_outcome(global, &checked.paths, &about)?;
     Ok(ready)
+}
+
+/// Returns which changes the hub has read and does not use, and what to do.
+fn unapplied(sections: &[String]) -> Option<String> {
+    let named: Vec<String> = sections.iter().map(|section| format!("`{section}`")).collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    let named = shown::listed(&named);
+    (!sections.is_empty()).then(|| {
+        format!(
+            "note: the changes of {named} take effect when the hub starts anew: `gangline restart \
+             --hub`"
+        )
+    })
 }
 
 async fn reloaded(paths: &Paths, before: &About) -> Result<About, Failure> {

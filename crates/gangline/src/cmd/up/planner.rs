@@ -1,6 +1,6 @@
 //! What the hub keeps, by the configuration: at its start, and whenever it reads it again.
 
-use gangline_config::{AgentConfig, Server};
+use gangline_config::{AgentConfig, Config, Server};
 use gangline_hub::hub::{Listening, Plan, Refused};
 use gangline_os::paths::Paths;
 
@@ -13,11 +13,16 @@ use crate::{
     store,
 };
 
+#[cfg(test)]
+mod tests;
+
 /// Makes plans of configurations.
 pub(super) struct Planner {
     keep: Keep,
     paths: Paths,
     keeps_agents: bool,
+    /// The configuration that the hub started with.
+    first: Config,
     /// The configuration of the present plan.
     present: Loaded,
     /// Whether the state folder is the one that the configuration names.
@@ -37,6 +42,7 @@ impl Planner {
             paths: checked.paths,
             keeps_agents,
             state_is_configured: global.state.is_none(),
+            first: checked.loaded.config.clone(),
             present: checked.loaded,
             begun: false,
         })
@@ -67,19 +73,19 @@ impl Planner {
         for failure in loaded.ordered_in_vain(&ordered) {
             tracing::warn!(why = failure.sentence(), "an agent cannot run as ordered");
         }
-        let (old, new) = (&self.present.config, &loaded.config);
-        let moved = self.state_is_configured && self.present.state() != loaded.state();
-        let place = |server: &Server| (server.name.clone(), server.host.clone(), server.port);
-        if place(&old.server) != place(&new.server)
-            || old.network != new.network
-            || old.http != new.http
-            || moved
-        {
-            let what = "`server` (except `guests` and `rooms`), `network`, `http` and `state` take \
-                        effect when the hub starts again";
-            tracing::warn!(what, "not all of the new configuration is used");
+        let unapplied = self.unapplied(&loaded);
+        if !unapplied.is_empty() {
+            let sections = unapplied.join(", ");
+            tracing::warn!(sections, "these changes take effect when the hub starts again");
         }
         Ok(loaded)
+    }
+
+    /// Returns the sections with changes that this hub cannot take over.
+    fn unapplied(&self, loaded: &Loaded) -> Vec<&'static str> {
+        let moved = self.state_is_configured && self.first.state != loaded.config.state;
+        let changed = unapplied(&self.first, &loaded.config);
+        changed.into_iter().chain(moved.then_some("state")).collect()
     }
 
     fn made(&self, loaded: &Loaded, listening: &Listening) -> Result<Plan, Failure> {
@@ -92,8 +98,21 @@ impl Planner {
             accounts: agents.iter().map(|agent| agent.nick.clone()).collect(),
             access: access::access(&loaded.config),
             alerts: configuration::alerts::plan(loaded),
+            unapplied: self.unapplied(loaded),
         })
     }
+}
+
+/// Returns the sections whose changes a running hub cannot take over.
+fn unapplied(old: &Config, new: &Config) -> Vec<&'static str> {
+    // `guests` and `rooms` take effect at once.
+    let place = |server: &Server| (server.name.clone(), server.host.clone(), server.port);
+    let sections = [
+        ("server", place(&old.server) != place(&new.server)),
+        ("network", old.network != new.network),
+        ("http", old.http != new.http),
+    ];
+    sections.into_iter().filter_map(|(name, changed)| changed.then_some(name)).collect()
 }
 
 fn refused(failure: Failure) -> Refused {

@@ -66,4 +66,7 @@ fn agents_in_one_folder_are_warned_of() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with("oak-ada and oak-cleo work in the same directory"), "{told:?}");
     assert!(told[0].contains("git worktree add"), "{told:?}");
+    let told = loaded(&[all[0], ("oak-bob", "codex", &same), ("oak-cleo", "codex", &same)]);
+    let told = told.shared_folders().concat();
+    assert!(told.starts_with("oak-ada, oak-bob and oak-cleo work in the same"), "{told}");
 }

@@ -58,7 +58,7 @@ fn each_item_has_its_cause_its_choices_and_what_it_affects() {
         ..item(4)
     };
     let resolved = AttentionItem { state: ItemState::Resolved.into(), ..item(5) };
-    let list = plain(&list(&[item(12), question, seen, resolved], now()));
+    let list = plain(&list(&[item(12), question, seen, resolved], now(), None));
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let rows: Vec<String> = list.lines().map(words).collect();
     let cause = "the turn has shown no output for 5 minutes";
@@ -81,8 +81,20 @@ fn each_item_has_its_cause_its_choices_and_what_it_affects() {
 }
 
 #[test]
-fn an_empty_list_says_so() {
-    assert_eq!(list(&[], now()), "nothing waits for you\n");
+fn an_empty_list_says_so_and_letters_are_named_below_it() {
+    assert_eq!(list(&[], now(), None), "nothing waits for you\n");
+    assert_eq!(letters(0), "");
+    assert_eq!(letters(1), "1 letter of an agent waits in `gangline inbox`\n");
+    assert_eq!(letters(2), "2 letters of agents wait in `gangline inbox`\n");
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let list = plain(&list(&[item(12)], now(), Some(72)));
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(list.lines().take(7).all(|line| line.chars().count() <= 72), "{list}");
+    let rows: Vec<String> = list.lines().skip(1).take(2).map(words).collect();
+    assert_eq!(rows, ["12 oak-ada 5m silent_turn the turn has shown no output for 5", "minutes"]);
 }
 
 #[test]

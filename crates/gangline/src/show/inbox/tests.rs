@@ -35,7 +35,7 @@ fn questions_are_listed_with_what_to_choose_from_and_how_to_answer() {
         to: "operator".to_owned(),
         ..question(2)
     };
-    let list = questions(&[question(1), answered.clone()], now());
+    let list = questions(&[question(1), answered.clone()], now(), None);
     let rows: Vec<&str> = list.lines().collect();
     assert!(rows[0].contains("QUESTION"), "{list}");
     for part in ["oak-ada", "5m", "#ops", "open", "1) staging  2) production"] {
@@ -43,8 +43,8 @@ fn questions_are_listed_with_what_to_choose_from_and_how_to_answer() {
     }
     assert!(rows[2].contains("operator") && rows[2].contains("→ staging (ori)"), "{list}");
     assert_eq!(rows[3], "Answer one: gangline answer NO TEXT");
-    assert_eq!(questions(&[answered], now()).lines().count(), 2);
-    assert_eq!(questions(&[], now()), "no open questions\n");
+    assert_eq!(questions(&[answered], now(), None).lines().count(), 2);
+    assert_eq!(questions(&[], now(), None), "no open questions\n");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn letters_are_listed_with_what_to_do_about_them() {
         settled_by: None,
         sent_at: "2026-11-24T10:00:00.000Z".to_owned(),
     };
-    let list = letters(std::slice::from_ref(&letter), now());
+    let list = letters(std::slice::from_ref(&letter), now(), None);
     assert!(list.contains("the disk") && list.contains("<U+202E>"), "{list}");
     assert!(list.ends_with("put it away: gangline inbox done NO\n"), "{list}");
     let settled_by = Some("ori".to_owned());
@@ -67,8 +67,8 @@ fn letters_are_listed_with_what_to_do_about_them() {
         Letter { settled_by: settled_by.clone(), state: "done".to_owned(), ..letter.clone() };
     let answered =
         Letter { answer: Some(MessageId(7)), settled_by, state: "answered".to_owned(), ..letter };
-    let list = letters(&[done, answered], now());
+    let list = letters(&[done, answered], now(), None);
     assert!(list.contains("→ done (ori)") && list.contains("→ m7 (ori)"), "{list}");
     assert!(list.ends_with("`gangline trace mN` shows an answer\n"), "{list}");
-    assert!(letters(&[], now()).starts_with("no letters"));
+    assert!(letters(&[], now(), None).starts_with("no letters"));
 }

@@ -1,6 +1,6 @@
 use anstream::adapter::strip_str;
 
-use super::{Cell, table};
+use super::{Cell, table, wrapped};
 use crate::show::text::Paint;
 
 #[test]
@@ -17,4 +17,23 @@ fn columns_are_as_wide_as_their_widest_cell_whatever_the_colours() {
          down  a       yy\n"
     );
     assert!(text.contains("\u{1b}[32midle\u{1b}[0m"), "{text:?}");
+}
+
+#[test]
+fn the_last_column_is_broken_between_words_below_its_beginning() {
+    let long = "one two three four five six `seven eight nine ten` eleven";
+    let rows = [[Cell::from("1"), Cell::painted(Paint::Red, long)]];
+    let text = wrapped(["NO", "WHAT"], &rows, Some(34));
+    assert_eq!(
+        strip_str(&text).to_string(),
+        "NO  WHAT\n1   one two three four five six\n    `seven eight nine ten` eleven\n"
+    );
+    assert!(text.contains("\u{1b}[31m`seven"), "each line has its colour: {text:?}");
+    assert_eq!(strip_str(&wrapped(["NO", "WHAT"], &rows, None)).to_string().lines().count(), 2);
+    let narrow = wrapped(["NO", "WHAT"], &rows, Some(4));
+    assert_eq!(
+        strip_str(&narrow).to_string().lines().count(),
+        3,
+        "never narrower than 30: {narrow}"
+    );
 }

@@ -115,8 +115,13 @@ fn up_d_names_the_agent_that_cannot_run() {
     std::fs::write(folder.join("servers.json"), "{}").unwrap();
     // What was given up is tried again when the configuration is read again, and when ordered.
     std::fs::create_dir(format!("{work}/nowhere")).unwrap();
+    let text = std::fs::read_to_string(&fleet.stage.config).unwrap();
+    std::fs::write(&fleet.stage.config, format!("{text}http: {{enabled: true, port: 0}}\n"))
+        .unwrap();
     let ran = fleet.run(&["up", "-d"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let note = "note: the changes of `http` take effect when the hub starts anew: `gangline restart --hub`";
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
     assert!(ran.stderr.contains("has read its configuration again"), "{}", ran.stderr);
     assert_eq!(fleet.standing("oak-cleo"), "idle");
 }
