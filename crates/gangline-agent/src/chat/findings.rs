@@ -163,7 +163,7 @@ impl Chat {
         }
     }
 
-    /// Returns why a word is no choice for a finding; if something else holds the agent, also what helps.
+    /// Returns why a word is not a choice for a finding; if something else holds the agent, also what helps.
     fn no_choice(&self, error: &NotChosen, choice: ChoiceWord) -> String {
         let held = match (error, attention::continues(choice)) {
             (NotChosen::NoSuchWord { agent, .. }, Some(word)) if *agent == self.deps.agent => {

@@ -70,7 +70,7 @@ async fn the_number_of_a_finding_with_resume_or_abort_says_it_too() {
     let budget = raise(&room, "oak-ada", (FindingKind::Budget, ChoiceWord::Dismiss)).await;
     let of_bob = raise(&room, "oak-bob", (FindingKind::Budget, ChoiceWord::Dismiss)).await;
     let refused =
-        |number, word| format!("`{word}` is no choice for finding {number}; choose dismiss");
+        |number, word| format!("`{word}` is not a choice for finding {number}; choose dismiss");
     for (reasons, number, word, held) in [
         (&[Budget][..], budget, "resume", Some(spent("resume"))),
         (&[Budget], budget, "abort", Some(spent("abort"))),
