@@ -71,7 +71,7 @@ impl Rig {
         Self::at(tempfile::tempdir().unwrap(), own).await
     }
 
-    /// The same with a store whose writes wait so long for their turn.
+    /// As [`Self::open`], with a store whose writes wait at most `lock_wait` for the database's lock.
     pub(super) async fn hasty(own: bool, lock_wait: Duration) -> Self {
         let mut rig = Self::open(own).await;
         // What takes long on a loaded machine, to make its tables and to open it, is done without haste.

@@ -188,7 +188,7 @@ fn a_warning_hinders_nobody_and_the_days_budget_holds_the_fleet() {
 }
 
 /// An API whose certificate this system does not trust, with a relay and without: the turn fails at once, the room
-/// is told the cause without the address, and the record says all of it.
+/// is told the cause without the address, and the agent's log has the whole error.
 #[test]
 fn an_untrusted_certificate_of_the_api_fails_the_turn_and_is_told() {
     for relay in ["relay: true", "relay: false"] {

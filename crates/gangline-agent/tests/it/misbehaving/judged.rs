@@ -64,8 +64,8 @@ rules:
     reply: [text: "$1"]
 "#;
 
-/// Does what it is told, or what it was told last. While the test waits, it does nothing: it is to be called again,
-/// or it stays until the test has done.
+/// Does what its arguments say; `again` repeats the last order. While the test holds it, it does nothing: it asks
+/// to be called again, or stays until the test lets it go.
 const ACT: &str = "#!/bin/sh
 [ \"$*\" = again ] || echo \"$*\" > act-now
 echo >> acts
@@ -116,8 +116,8 @@ impl Story {
         Self::of(real, rig, ("act", ACT))
     }
 
-    /// Waits until so many whispers were said, and the loop knows that so many of them wait: they are in front of
-    /// the next prompt.
+    /// Waits until `count` whispers are stored and the loop knows of the `waiting` ones, which will come before the
+    /// next prompt.
     fn is_whispered_to(&mut self, count: usize, waiting: usize) {
         self.rig.sees(WHISPERS, &[&count.to_string()]);
         self.daemon.dial().sees("the whispers that wait", |it| it["whispers"] == waiting);

@@ -2,7 +2,7 @@
 
 use crate::rig::{ADA, BOB, ROOM, Real, Rig};
 
-/// Each agent mentions the other by tool, whatever it is told, unless a person asks for a word.
+/// Each agent answers everything by mentioning the other with the tool `send`, unless a person asks for a word.
 const SCRIPT: &str = r#"
 rules:
   - when: {system: 'title generator'}
@@ -22,8 +22,8 @@ const HELD: &str = "SELECT reason FROM messages WHERE state = 'held'";
 const TURNS: &str = "SELECT turns FROM causes WHERE root = 1";
 const FINDINGS: &str = "SELECT kind || ' ' || state FROM findings ORDER BY number";
 
-/// One request may take so many turns, after which it is stopped. `held` is why, and `told` how people are told.
-/// What the owner lets continue is stopped `again`, after so many turns of both agents.
+/// Where the loop is stopped: after `turns` turns of one request, with `held` as the reason and `told` as the line
+/// to people. `again` is the same for the second stop, after the owner has let it continue.
 struct Limits {
     turns: usize,
     held: &'static str,
@@ -77,7 +77,7 @@ fn story((ada, bob): (Real, Real), limits: &Limits) {
     alice.hears(ADA, ROOM, again.1);
     rig.sees(FINDINGS, &["held_messages resolved", "held_messages open"]);
     rig.sees(HELD, &[again.2]);
-    // Whoever is asked anew answers: the limit is on the request, not on the agents.
+    // Both agents answer a new request: the limit is on the old request, not on the agents.
     for (nick, word) in [(ADA, "pear"), (BOB, "plum")] {
         alice.say(ROOM, &format!("@{nick} say exactly {word}"));
         alice.hears(nick, ROOM, word);

@@ -13,8 +13,8 @@ use tokio::sync::watch;
 /// What a daemon that has missed a notice waits for, or less: root's tick is half a minute.
 const TICK: Duration = Duration::from_secs(29);
 
-/// See the file. Time also passes by itself, so nothing waits for a test that forgets it, but for a tick:
-/// that comes only when the clock is put forward. So a test that needs one fails, instead of being slow.
+/// Ticks come only when a test puts the clock forward: a test that relies on one without asking for it fails,
+/// instead of being slow.
 pub(crate) struct HandClock {
     machine: SharedClock,
     ahead: watch::Sender<Duration>,

@@ -90,7 +90,7 @@ pub(super) fn introduction(state: &str, paths: &Paths, listening: &Listening) ->
          @demo-guide sleep 5                          five seconds of work\n  \
          @demo-guide post hi                          it speaks by its own tool\n  \
          @demo-guide ask shall I go on?               it asks; say `answer N 1`\n\n\
-         To approve, say as the owner in the room `@demo-guide yes N`, or in a second terminal:\n  \
+         To approve, say `@demo-guide yes N` as the owner, or in a second terminal:\n  \
          {gangline} approvals{state}\n  \
          {gangline} approve N{state}\n\
          To look around there:\n  \
