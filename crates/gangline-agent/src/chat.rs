@@ -307,16 +307,14 @@ impl Chat {
                 self.spoke(&line);
                 self.line(line).await;
             }
-            LinkEvent::HistoryPage { target, lines, cursor, .. } => {
-                self.page(target, lines, cursor).await;
+            LinkEvent::HistoryPage { target, lines, cursor, request, .. } => {
+                if self.cursors.waits_for(&target, request) {
+                    self.page(target, lines, cursor).await;
+                }
             }
-            LinkEvent::CaughtUp { target } => {
-                self.caught_up(&target);
-                self.send_waiting().await;
-            }
-            LinkEvent::CatchUpFailed { target, why } => {
-                warn!(%target, why, "cannot catch up; trying again at the next tick");
-                self.catch_up_failed(&target);
+            LinkEvent::CaughtUp { target, request } => self.nothing_follows(&target, request).await,
+            LinkEvent::CatchUpFailed { target, request, why } => {
+                self.catch_up_failed((&target, request), &why);
             }
             LinkEvent::HistoryTargets { targets } => self.found_targets(targets),
             LinkEvent::HistoryTargetsFailed { why } => warn!(why, "cannot look for direct lines"),

@@ -47,7 +47,9 @@
 //!   come without times, nobody can tell the new ones from the old, and they are passed over.
 //!   Live lines come at once, also in between, as [`LinkEvent::Line`] with
 //!   [`Line::from_history`] false; so a line may come both ways and the caller removes the
-//!   double by its `msgid`. A `Down` cancels what was asked.
+//!   double by its `msgid`. A `Down` cancels what was asked. A command that was given before the
+//!   caller heard of it may be carried out on the next connection: the number of a request shows
+//!   which answer is whose, and only that to the newest says how far a target was read.
 
 use std::time::Duration;
 
@@ -232,6 +234,9 @@ pub enum LinkCommand {
         target: Target,
         /// The place that was reached; `None` sets it to the newest line.
         after: Option<Cursor>,
+        /// The caller's number for this request; its answer has it too, so that the answer to an
+        /// earlier one is not taken for this one's.
+        request: u64,
     },
     /// Ask for the newest lines, at most so many; answered by one `HistoryPage`, if there are any, and
     /// `CaughtUp`, or by `CatchUpFailed`. A server without CHATHISTORY answers `CaughtUp` at once.
@@ -240,6 +245,8 @@ pub enum LinkCommand {
         target: Target,
         /// How many.
         lines: usize,
+        /// As in [`LinkCommand::CatchUp`].
+        request: u64,
     },
     /// Ask which targets have lines after this time (`2026-11-21T21:33:48.123Z`); answered by
     /// `HistoryTargets`. This is how direct messages from the time of an absence are found.
@@ -326,16 +333,22 @@ pub enum LinkEvent {
         cursor: Cursor,
         /// Whether more are to be expected: the page was full.
         more: bool,
+        /// The number of the request that it answers.
+        request: u64,
     },
     /// There is no line after the cursor.
     CaughtUp {
         /// Whose history.
         target: Target,
+        /// The number of the request that it answers.
+        request: u64,
     },
     /// The page could not be had.
     CatchUpFailed {
         /// Whose history.
         target: Target,
+        /// The number of the request that it answers.
+        request: u64,
         /// Why.
         why: String,
     },

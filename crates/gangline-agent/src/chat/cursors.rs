@@ -32,12 +32,20 @@ struct Place {
     refill: Option<Refill>,
     /// A page was asked for: until the answer, lines before it may be missing.
     asked: bool,
+    /// The number of the request whose answer counts. That of an earlier one, or of one made before
+    /// a line was lost, says nothing about what has been said since.
+    request: Option<u64>,
     dirty: bool,
 }
 
 impl Place {
     fn is_caught_up(&self) -> bool {
         self.reached == Reached::Now
+    }
+
+    /// What is said is history's until it is asked for again.
+    fn falls_behind(&mut self) {
+        (self.reached, self.request) = (Reached::Nothing, None);
     }
 }
 
@@ -78,21 +86,26 @@ pub(super) struct Cursors {
     since: Option<String>,
     /// Whether this connection's look for direct lines was answered.
     targets_known: bool,
+    /// How many pages were asked for.
+    requests: u64,
 }
 
 impl Cursors {
     pub(super) fn forget_progress(&mut self) {
         self.targets_known = false;
-        for place in self.places.values_mut() {
-            place.reached = Reached::Nothing;
-        }
+        self.places.values_mut().for_each(Place::falls_behind);
     }
 
     /// We are no longer in the channel: what is said there now is history's when we come back.
     pub(super) fn left(&mut self, target: &Target) {
         if let Some(place) = self.places.get_mut(target.folded()) {
-            place.reached = Reached::Nothing;
+            place.falls_behind();
         }
+    }
+
+    /// Returns whether this is the answer to the newest request for the target's history.
+    pub(super) fn waits_for(&self, target: &Target, request: u64) -> bool {
+        self.places.get(target.folded()).is_some_and(|place| place.request == Some(request))
     }
 
     /// The agent enters a place by its own decision: what was said there before is not for it (R1-21).
@@ -149,7 +162,7 @@ impl Cursors {
     /// A live line could not be committed: what follows is taken from history again.
     pub(super) fn lost(&mut self, conversation: &Target) {
         let place = self.places.entry(conversation.folded().to_owned()).or_default();
-        place.reached = Reached::Nothing;
+        place.falls_behind();
         place.asked = true;
         self.failed.insert(conversation.clone());
     }
@@ -265,13 +278,23 @@ impl Chat {
         }
         let refill = place.refill.as_ref().map(|refill| refill.after.clone());
         let after = refill.or_else(|| place.cursor.clone());
-        if !self.command(LinkCommand::CatchUp { target: target.clone(), after }) {
+        self.cursors.requests += 1;
+        let request = self.cursors.requests;
+        place.request = Some(request);
+        if !self.command(LinkCommand::CatchUp { target: target.clone(), after, request }) {
             self.cursors.failed.insert(target);
         }
     }
 
     /// There is nothing after the cursor.
-    pub(super) fn caught_up(&mut self, target: &Target) {
+    pub(super) async fn nothing_follows(&mut self, target: &Target, request: u64) {
+        if self.cursors.waits_for(target, request) {
+            self.caught_up(target);
+            self.send_waiting().await;
+        }
+    }
+
+    fn caught_up(&mut self, target: &Target) {
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
         if place.refill.take().is_some() {
             place.reached = Reached::Unread;
@@ -281,7 +304,11 @@ impl Chat {
     }
 
     /// The page could not be had. A room that cannot be filled again holds up nothing.
-    pub(super) fn catch_up_failed(&mut self, target: &Target) {
+    pub(super) fn catch_up_failed(&mut self, (target, request): (&Target, u64), why: &str) {
+        if !self.cursors.waits_for(target, request) {
+            return;
+        }
+        warn!(%target, why, "cannot catch up; trying again at the next tick");
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
         if self.up && place.refill.take().is_some() {
             return self.catch_up(target.clone());
@@ -396,3 +423,6 @@ fn became(taken: &TakenIn) -> Became {
         | MessageState::DeadLetter => Became::Given(taken.id),
     }
 }
+
+#[cfg(test)]
+mod tests;

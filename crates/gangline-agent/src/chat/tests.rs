@@ -56,7 +56,7 @@ impl EmptyStore {
         Self(folder)
     }
 
-    fn copy(&self) -> TempDir {
+    pub(super) fn copy(&self) -> TempDir {
         let copy = tempfile::tempdir().unwrap();
         for file in fs::read_dir(self.0.path()).unwrap().map(Result::unwrap) {
             fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
@@ -88,7 +88,7 @@ impl Rig {
         rig
     }
 
-    async fn at(folder: TempDir, own: bool) -> Self {
+    pub(super) async fn at(folder: TempDir, own: bool) -> Self {
         let path = folder.path().join("gangline.db");
         let manual = Arc::new(HandClock::default());
         // One clock for both: what was stored a while ago is a while ago.

@@ -228,8 +228,12 @@ impl Session {
             LinkCommand::Part { channel, why } => self.leave_room(&channel, &why),
             LinkCommand::Nick(nick) => self.want_nick(now, nick),
             LinkCommand::Raw(message) => self.enqueue(message),
-            LinkCommand::CatchUp { target, after } => self.catch_up(now, target, after),
-            LinkCommand::Latest { target, lines } => self.latest(now, target, lines),
+            LinkCommand::CatchUp { target, after, request } => {
+                self.catch_up(now, (target, request), after);
+            }
+            LinkCommand::Latest { target, lines, request } => {
+                self.latest(now, (target, request), lines);
+            }
             LinkCommand::FindTargets { after } => self.find_targets(now, &after),
             LinkCommand::Quit { reason } => self.quit(&reason),
         }

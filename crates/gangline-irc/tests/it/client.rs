@@ -293,7 +293,7 @@ async fn a_caller_catches_up_page_by_page() {
     let mut texts = Vec::new();
     for (page, ids) in [(1, vec!["m1", "m2"]), (2, vec!["m3"]), (3, vec![])] {
         let target = "#den".parse().unwrap();
-        rig.command(LinkCommand::CatchUp { target, after: Some(after) }).await;
+        rig.command(LinkCommand::CatchUp { target, after: Some(after), request: page }).await;
         let asked = peer.expect_start(&format!("@label=gangline-h{page} CHATHISTORY AFTER ")).await;
         peer.send(&format!("@label=gangline-h{page} BATCH +p{page} chathistory #den")).await;
         for id in &ids {
@@ -302,12 +302,14 @@ async fn a_caller_catches_up_page_by_page() {
         }
         peer.send(&format!("BATCH -p{page}")).await;
         match rig.event().await {
-            LinkEvent::HistoryPage { lines, cursor, more: false, .. } => {
+            LinkEvent::HistoryPage { lines, cursor, more: false, request, .. } => {
+                assert_eq!(request, page);
                 assert!(lines.iter().all(|line| line.from_history));
                 texts.extend(lines.into_iter().map(|line| line.text));
                 after = cursor;
             }
-            LinkEvent::CaughtUp { .. } => {
+            LinkEvent::CaughtUp { request, .. } => {
+                assert_eq!(request, page);
                 assert!(asked.ends_with("#den msgid=m3 100"), "{asked}");
                 assert_eq!(texts, ["m1", "m2", "m3"]);
                 return;

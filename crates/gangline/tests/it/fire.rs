@@ -84,6 +84,28 @@ impl Fire {
         database::query(&self.world.state().join("gangline.db"), sql)
     }
 
+    /// Shows where lines stand that no agent has taken in, and how far each agent has read.
+    fn tell_of_missing(&self, tokens: &[&String]) {
+        let lines = "SELECT seq || ' ' || msgid || ' ' || at_us || ' ' || sender || ' ' || tier || \
+                     ' ' || text FROM lines ORDER BY seq";
+        for line in database::query(&self.world.state().join("irc.db"), lines) {
+            if tokens.iter().any(|token| line.contains(&***token)) {
+                println!("in the history: {line}");
+            }
+        }
+        let read =
+            "SELECT agent || ' ' || target || ' ' || cursor || ' at ' || moved_at FROM cursors";
+        println!("places:\n{}", self.query(read).join("\n"));
+        let taken = "SELECT agent || ' m' || id || ' ' || coalesce(msgid, '-') || ' at ' || \
+                     accepted_at || ' ' || body FROM messages";
+        println!("messages:\n{}", self.query(taken).join("\n"));
+        for agent in 0..5 {
+            let log = self.world.state().join(format!("agents/fire-a{agent}/daemon.log"));
+            let log = std::fs::read_to_string(log).unwrap_or_default();
+            println!("fire-a{agent}:\n{log}");
+        }
+    }
+
     /// What must hold at the end of everything.
     fn stop_all(self, mut hub: Running, mut standin: Running) {
         assert_eq!(hub.terminate(), 0, "{}", hub.output());
@@ -284,7 +306,11 @@ fn settled(fire: &Fire, accepted: &[String]) {
         println!("{line}\n  {}", tail.into_iter().rev().collect::<Vec<_>>().join("\n  "));
     }
     println!("{}", fire.world.run(&["status"]).stdout);
-    panic!("accepted and not in the store: {:?}; {} not settled", missing(), left.len());
+    let missing = missing();
+    if !missing.is_empty() {
+        fire.tell_of_missing(&missing);
+    }
+    panic!("accepted and not in the store: {missing:?}; {} not settled", left.len());
 }
 
 /// Waits until `open` counts nothing; no longer than `patience` without its counting less.

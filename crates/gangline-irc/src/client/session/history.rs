@@ -29,12 +29,12 @@ const FAR: &str = "timestamp=9999-12-31T23:59:59.999Z";
 #[derive(Debug, Clone)]
 enum Want {
     Page {
-        target: Target,
+        of: Of,
         after: Option<Cursor>,
     },
     /// The newest lines.
     Latest {
-        target: Target,
+        of: Of,
         lines: usize,
     },
     Targets {
@@ -42,10 +42,13 @@ enum Want {
     },
     /// What the server showed when we joined, which the PONG to a PING shows to be all.
     Shown {
-        target: Target,
+        of: Of,
         after: Option<Cursor>,
     },
 }
+
+/// Whose history, and the caller's number for its request.
+pub(super) type Of = (Target, u64);
 
 #[derive(Debug)]
 struct Asked {
@@ -118,8 +121,8 @@ impl History {
     fn answered_by(&self, kind: Kind, label: Option<&str>, subject: Option<&str>) -> Option<u64> {
         let asked = self.asked.as_ref()?;
         let fits = match (&asked.want, kind) {
-            (Want::Page { target, .. } | Want::Latest { target, .. }, Kind::History) => {
-                asked.label.is_some() || subject.is_some_and(|name| fold(name) == target.folded())
+            (Want::Page { of, .. } | Want::Latest { of, .. }, Kind::History) => {
+                asked.label.is_some() || subject.is_some_and(|name| fold(name) == of.0.folded())
             }
             (Want::Targets { .. }, Kind::Targets) => true,
             _ => false,
@@ -129,32 +132,34 @@ impl History {
 }
 
 impl Session {
-    pub(super) fn catch_up(&mut self, now: Duration, target: Target, after: Option<Cursor>) {
+    pub(super) fn catch_up(&mut self, now: Duration, of: Of, after: Option<Cursor>) {
         let want = match self.has_history() {
-            true => Want::Page { target: target.clone(), after },
-            false => Want::Shown { target: target.clone(), after },
+            true => Want::Page { of: of.clone(), after },
+            false => Want::Shown { of: of.clone(), after },
         };
         let asked_for = self.has_history() || self.caps.has(caps::BATCH);
-        self.want_lines(now, target, asked_for.then_some(want));
+        self.want_lines(now, of, asked_for.then_some(want));
     }
 
-    pub(super) fn latest(&mut self, now: Duration, target: Target, lines: usize) {
-        let want = Want::Latest { target: target.clone(), lines };
+    pub(super) fn latest(&mut self, now: Duration, of: Of, lines: usize) {
+        let want = Want::Latest { of: of.clone(), lines };
         let asked_for = self.has_history();
-        self.want_lines(now, target, asked_for.then_some(want));
+        self.want_lines(now, of, asked_for.then_some(want));
     }
 
     /// Asks for lines of the target as soon as nothing else is asked for; `None` if this server has
     /// none to give.
-    fn want_lines(&mut self, now: Duration, target: Target, want: Option<Want>) {
+    fn want_lines(&mut self, now: Duration, (target, request): Of, want: Option<Want>) {
         if !self.is_online() {
             let why = "the link is down".to_owned();
-            return self.tell(LinkEvent::CatchUpFailed { target, why });
+            return self.tell(LinkEvent::CatchUpFailed { target, request, why });
         }
-        let Some(want) = want else { return self.tell(LinkEvent::CaughtUp { target }) };
+        let Some(want) = want else {
+            return self.tell(LinkEvent::CaughtUp { target, request });
+        };
         if self.history.waiting.len() >= QUEUE_MAX {
             let why = "too many requests wait".to_owned();
-            return self.tell(LinkEvent::CatchUpFailed { target, why });
+            return self.tell(LinkEvent::CatchUpFailed { target, request, why });
         }
         self.history.waiting.push_back(want);
         self.ask_history(now);
@@ -192,13 +197,13 @@ impl Session {
                 self.history.asked = Some(Asked { want, number, label: Some(token), due });
                 return;
             }
-            Want::Page { target, after: Some(cursor) } => request
+            Want::Page { of: (target, _), after: Some(cursor) } => request
                 .param("AFTER")
                 .param(target.as_str())
                 .param(cursor.as_str())
                 .param(PAGE_LINES.to_string()),
-            Want::Page { target, after: None } => newest(request, target, 1),
-            Want::Latest { target, lines } => newest(request, target, *lines),
+            Want::Page { of: (target, _), after: None } => newest(request, target, 1),
+            Want::Latest { of: (target, _), lines } => newest(request, target, *lines),
             Want::Targets { after } => request
                 .param("TARGETS")
                 .param(format!("timestamp={after}"))
@@ -306,11 +311,11 @@ impl Session {
         let answers = self.history.asked.as_ref().map(|asked| asked.number) == open.answers;
         let asked = if answers { self.history.asked.take() } else { None };
         match asked.map(|asked| asked.want) {
-            Some(Want::Page { target, after: Some(after) }) => self.page(target, &after, open),
-            Some(Want::Page { target, after: None }) => {
-                self.newest_page(target, Vec::new(), open.newest);
+            Some(Want::Page { of, after: Some(after) }) => self.page(of, &after, open),
+            Some(Want::Page { of, after: None }) => {
+                self.newest_page(of, Vec::new(), open.newest);
             }
-            Some(Want::Latest { target, .. }) => self.newest_page(target, open.lines, open.newest),
+            Some(Want::Latest { of, .. }) => self.newest_page(of, open.lines, open.newest),
             Some(Want::Targets { .. }) => {
                 self.tell(LinkEvent::HistoryTargets { targets: open.targets });
             }
@@ -326,27 +331,28 @@ impl Session {
     }
 
     /// Tells of the newest lines all that there is to tell.
-    fn newest_page(&mut self, target: Target, lines: Vec<Line>, newest: Option<Cursor>) {
+    fn newest_page(&mut self, (target, request): Of, lines: Vec<Line>, newest: Option<Cursor>) {
         if let Some(cursor) = newest {
             let target = target.clone();
-            self.tell(LinkEvent::HistoryPage { target, lines, cursor, more: false });
+            self.tell(LinkEvent::HistoryPage { target, lines, cursor, more: false, request });
         }
-        self.tell(LinkEvent::CaughtUp { target });
+        self.tell(LinkEvent::CaughtUp { target, request });
     }
 
-    fn page(&mut self, target: Target, after: &Cursor, open: Open) {
+    fn page(&mut self, (target, request): Of, after: &Cursor, open: Open) {
         match open.newest {
-            _ if open.seen == 0 => self.tell(LinkEvent::CaughtUp { target }),
-            Some(cursor) if cursor == *after => self.tell(LinkEvent::CaughtUp { target }),
+            _ if open.seen == 0 => self.tell(LinkEvent::CaughtUp { target, request }),
+            Some(cursor) if cursor == *after => self.tell(LinkEvent::CaughtUp { target, request }),
             Some(cursor) => self.tell(LinkEvent::HistoryPage {
                 target,
                 lines: open.lines,
                 cursor,
                 more: open.seen >= PAGE_LINES,
+                request,
             }),
             None => {
                 let why = "the server's history has neither ids nor times".to_owned();
-                self.tell(LinkEvent::CatchUpFailed { target, why });
+                self.tell(LinkEvent::CatchUpFailed { target, request, why });
             }
         }
     }
@@ -363,10 +369,10 @@ impl Session {
         let Some(asked) = self.history.asked.take() else { return };
         let why = why.to_owned();
         match asked.want {
-            Want::Page { target, .. }
-            | Want::Latest { target, .. }
-            | Want::Shown { target, .. } => {
-                self.tell(LinkEvent::CatchUpFailed { target, why });
+            Want::Page { of: (target, request), .. }
+            | Want::Latest { of: (target, request), .. }
+            | Want::Shown { of: (target, request), .. } => {
+                self.tell(LinkEvent::CatchUpFailed { target, request, why });
             }
             Want::Targets { .. } => self.tell(LinkEvent::HistoryTargetsFailed { why }),
         }
@@ -382,12 +388,12 @@ impl Session {
         if !self.history.asked.as_ref().is_some_and(is_it) {
             return false;
         }
-        if let Some(Asked { want: Want::Shown { target, after }, .. }) = self.history.asked.take() {
-            self.shown(target, after.as_ref());
+        if let Some(Asked { want: Want::Shown { of, after }, .. }) = self.history.asked.take() {
+            self.shown(of, after.as_ref());
         }
         for want in std::mem::take(&mut self.history.waiting) {
             match want {
-                Want::Shown { target, after } => self.shown(target, after.as_ref()),
+                Want::Shown { of, after } => self.shown(of, after.as_ref()),
                 Want::Page { .. } | Want::Latest { .. } | Want::Targets { .. } => {
                     self.history.waiting.push_back(want);
                 }

@@ -11,9 +11,9 @@ use std::{
     time::Duration,
 };
 
-use gangline_core::name::{ChannelName, Target, fold};
+use gangline_core::name::{ChannelName, fold};
 
-use super::Session;
+use super::{Session, history::Of};
 use crate::{
     client::{Line, LinkEvent, cursor::Cursor},
     wire::{Message, caps},
@@ -68,7 +68,7 @@ impl Replays {
 
 impl Session {
     /// Answers the caller's request for what is after the cursor.
-    pub(super) fn shown(&mut self, target: Target, after: Option<&Cursor>) {
+    pub(super) fn shown(&mut self, (target, request): Of, after: Option<&Cursor>) {
         let page = self.replays.kept.get_mut(target.folded()).and_then(|replay| {
             let again = replay.told && replay.newest.as_ref() == after;
             // Who asks again from further back is told again.
@@ -78,9 +78,9 @@ impl Session {
         });
         match page {
             Some((lines, cursor)) if after.is_none() || !lines.is_empty() => {
-                self.tell(LinkEvent::HistoryPage { target, lines, cursor, more: false });
+                self.tell(LinkEvent::HistoryPage { target, lines, cursor, more: false, request });
             }
-            Some(_) | None => self.tell(LinkEvent::CaughtUp { target }),
+            Some(_) | None => self.tell(LinkEvent::CaughtUp { target, request }),
         }
     }
 

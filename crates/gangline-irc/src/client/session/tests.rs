@@ -149,13 +149,13 @@ fn show_event(event: LinkEvent) -> String {
             format!("members {channel} {}", count.map_or("?".to_owned(), |n| n.to_string()))
         }
         LinkEvent::Line(line) => format!("line {}", show_line(&line)),
-        LinkEvent::HistoryPage { target, lines, cursor, more } => {
+        LinkEvent::HistoryPage { target, lines, cursor, more, request: _ } => {
             let lines: Vec<String> = lines.iter().map(show_line).collect();
             let more = if more { " more" } else { "" };
             format!("page {target} to {cursor}{more}: {}", lines.join(", "))
         }
-        LinkEvent::CaughtUp { target } => format!("caught up {target}"),
-        LinkEvent::CatchUpFailed { target, why } => format!("no page {target}: {why}"),
+        LinkEvent::CaughtUp { target, request: _ } => format!("caught up {target}"),
+        LinkEvent::CatchUpFailed { target, why, request: _ } => format!("no page {target}: {why}"),
         LinkEvent::HistoryTargets { targets } => {
             let targets: Vec<String> =
                 targets.iter().map(|(target, time)| format!("{target} {time}")).collect();

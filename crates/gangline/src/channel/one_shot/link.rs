@@ -147,7 +147,7 @@ impl Link {
         lines: usize,
     ) -> Result<Vec<Line>, OneShotError> {
         let target = Target::Channel(channel.clone());
-        self.command(LinkCommand::Latest { target, lines })?;
+        self.command(LinkCommand::Latest { target, lines, request: 1 })?;
         self.until(|event| {
             if let LinkEvent::HistoryPage { lines, .. } = event {
                 return Some(lines.clone());
@@ -201,7 +201,7 @@ fn no(event: &LinkEvent) -> Option<OneShotError> {
         LinkEvent::Down { why, .. } => Some(OneShotError::Down(one_line(why))),
         LinkEvent::NickProblem { wanted, using: None, why, .. } => Some(refused(wanted, why)),
         LinkEvent::JoinFailed { channel, why, .. } => Some(refused(channel, why)),
-        LinkEvent::CatchUpFailed { target, why } => Some(refused(target, why)),
+        LinkEvent::CatchUpFailed { target, why, .. } => Some(refused(target, why)),
         LinkEvent::Other(line) => {
             let number = line.numeric();
             let words = line.params.get(usize::from(number.is_some())..).unwrap_or_default();

@@ -6,6 +6,7 @@ fn catch_up(target: &str, after: Option<&str>) -> LinkCommand {
     LinkCommand::CatchUp {
         target: target.parse().unwrap(),
         after: after.map(|cursor| cursor.parse().unwrap()),
+        request: 1,
     }
 }
 
@@ -72,7 +73,7 @@ fn a_first_start_sets_the_cursor_to_the_newest_line_and_delivers_none() {
 
 #[test]
 fn the_newest_lines_are_one_page_and_the_end() {
-    let latest = || LinkCommand::Latest { target: "#den".parse().unwrap(), lines: 2 };
+    let latest = || LinkCommand::Latest { target: "#den".parse().unwrap(), lines: 2, request: 1 };
     let mut story = Story::rich();
     assert_eq!(story.command(latest()), ["@label=gangline-h1 CHATHISTORY LATEST #den * 2"]);
     let lines = [

@@ -33,7 +33,7 @@ fn a_message_of_several_lines_is_one_line_of_ours() {
 fn in_a_history_it_is_one_line_too_and_its_id_is_the_cursor() {
     let mut story = Story::rich();
     let after = Some("msgid=m0".parse().unwrap());
-    story.command(LinkCommand::CatchUp { target: "#den".parse().unwrap(), after });
+    story.command(LinkCommand::CatchUp { target: "#den".parse().unwrap(), after, request: 1 });
     story.server("@label=gangline-h1 BATCH +h chathistory #den");
     let [start, rest @ ..] = MESSAGE;
     story.server(&start.replace("@msgid", "@batch=h;msgid"));

@@ -128,6 +128,7 @@ proptest! {
                 Step::CatchUp => story.command(LinkCommand::CatchUp {
                     target: "#den".parse().unwrap(),
                     after: Some("msgid=m0".parse().unwrap()),
+                    request: 1,
                 }),
             };
             account.read(&out)?;

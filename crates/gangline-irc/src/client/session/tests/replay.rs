@@ -27,7 +27,8 @@ fn line(second: u32, msgid: &str, text: &str) -> String {
 fn catch_up(story: &mut Story, after: &str) -> Vec<String> {
     story.after(2);
     let after = (!after.is_empty()).then(|| after.parse().unwrap());
-    let out = story.command(LinkCommand::CatchUp { target: "#R".parse().unwrap(), after });
+    let out =
+        story.command(LinkCommand::CatchUp { target: "#R".parse().unwrap(), after, request: 1 });
     let [ping] = out.as_slice() else { panic!("{out:?}") };
     let token = ping.strip_prefix("PING ").unwrap().to_owned();
     story.server(&format!(":irc.a.test PONG irc.a.test :{token}"))
@@ -110,7 +111,7 @@ fn one_pong_answers_for_all_rooms() {
     story.after(2);
     let mut ask = |name: &str| {
         let after = Some("timestamp=2026-11-22T00:32:50.000Z".parse().unwrap());
-        story.command(LinkCommand::CatchUp { target: name.parse().unwrap(), after })
+        story.command(LinkCommand::CatchUp { target: name.parse().unwrap(), after, request: 1 })
     };
     let ping = ask("#s");
     assert_eq!((ask("#r"), ask("#t")), (vec![], vec![]), "none while one is under way");
