@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::*;
 
+mod armed;
 mod evaluation;
 mod prompts;
 mod random;

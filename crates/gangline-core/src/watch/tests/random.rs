@@ -9,7 +9,7 @@ use crate::watch::{Act, Noticed, Watch};
 use super::*;
 
 /// Returns any step, from small sets, so that steps often belong together.
-fn any_step() -> impl Strategy<Value = StepKind> {
+pub(super) fn any_step() -> impl Strategy<Value = StepKind> {
     let text =
         (0..6_u32).prop_map(|n| Redacted::from_store(format!("what number {n} is, at length")));
     let id = (0..5_u32).prop_map(|n| n.to_string());
