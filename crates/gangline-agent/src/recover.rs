@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use gangline_api::event::{self, Event};
 use gangline_core::{
-    AgentName, SendKey, TurnId,
+    AgentName, MessageId, SendKey, TurnId,
     answer::{Rules, TurnAction, TurnMessage},
     block::Block,
     outcome::OutcomeRecord,
@@ -16,6 +16,7 @@ use gangline_core::{
 use gangline_mcp::table;
 use gangline_os::clock::UnixMicros;
 use gangline_store::{EndTurn, EventQuery, OpenTurn, OutboxRow, Store, StoreError, Waited};
+use serde_json::Value;
 use tracing::info;
 
 use crate::{
@@ -199,7 +200,7 @@ fn action(
     match block {
         Block::Text { text } => actions.push(TurnAction::Text(text)),
         Block::Thinking { .. } => {}
-        Block::ToolUse { id, name, .. } => {
+        Block::ToolUse { id, name, input } => {
             let key = SendKey::of_call(Some(turn), &id);
             if name == table::SEND
                 && let Some(row) = lines.iter().find(|row| row.idem_key == key)
@@ -207,9 +208,19 @@ fn action(
             {
                 actions.push(sent(row));
             }
+            if name == table::NO_REPLY {
+                actions.extend(no_reply(&input));
+            }
             actions.push(TurnAction::ToolResult(tool_kind(&name)));
         }
     }
+}
+
+/// Returns what a call of `no_reply` decided; nothing if the tool refused what it names.
+fn no_reply(input: &Value) -> Option<TurnAction> {
+    let named = input.get("message").and_then(Value::as_str).filter(|text| !text.is_empty());
+    let message = named.map(str::parse::<MessageId>).transpose().ok()?;
+    Some(TurnAction::NoReply { message })
 }
 
 fn sent(row: &OutboxRow) -> TurnAction {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use gangline_core::{
-    Epoch, MessageId, MessageState, Origin, Principal, SendKey, Tier,
+    Epoch, MessageState, Origin, Principal, SendKey, Tier,
     answer::{How, Tool},
     approval::ApprovalState,
     redact::{Redacted, Redactor},
@@ -107,6 +107,23 @@ fn what_the_tool_sent_stands_at_its_call() {
         TurnAction::ToolResult(Tool::Send),
     ];
     assert_eq!(actions, expect);
+}
+
+/// What the agent decided not to answer stays so: of all of its turn, or of the message that it named.
+#[test]
+fn a_recorded_no_reply_counts() {
+    let called = |input| Block::ToolUse { id: "1".into(), name: "no_reply".into(), input };
+    let of = |message| TurnAction::NoReply { message };
+    for (input, expect) in [
+        (json!({}), Some(of(None))),
+        (json!({"message": "", "reason": "thanks"}), Some(of(None))),
+        (json!({"message": "m3"}), Some(of(Some(MessageId(3))))),
+        (json!({"message": "the last one"}), None),
+    ] {
+        let mut expect: Vec<TurnAction> = expect.into_iter().collect();
+        expect.push(TurnAction::ToolResult(Tool::Send));
+        assert_eq!(in_order(TURN, vec![said(10, vec![called(input)])], &[]), expect);
+    }
 }
 
 fn ada() -> AgentName {

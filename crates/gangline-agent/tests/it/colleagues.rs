@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::rig::{ADA, BOB, Daemon, ROOM, Rig};
 
 mod loops;
+mod lost;
 
 const ROWS: &str = "SELECT agent || ' ' || origin FROM messages ORDER BY id";
 const ANSWERED: &str = "SELECT state || ' ' || answer || ' ' || answered_by FROM questions";

@@ -1,6 +1,6 @@
 //! The store, as another process has it: what is asked of it, waited for and put into it.
 
-use std::ops::RangeInclusive;
+use std::{fs, ops::RangeInclusive, os::unix::net::UnixDatagram};
 
 use futures::future::join_all;
 use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, redact::Redacted};
@@ -46,6 +46,15 @@ impl Rig {
     /// Rings as another process does that has written something.
     pub(crate) fn notify(&self) {
         change_notice::notify(&self.paths.change_notice(ADA));
+    }
+
+    /// Takes the place of Ada's daemon, which must not run, as the one that is notified.
+    pub(crate) fn notices_to_ada(&self) -> Notices {
+        let path = self.paths.change_notice(ADA);
+        fs::remove_file(&path).unwrap();
+        let socket = UnixDatagram::bind(path).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        Notices(socket)
     }
 
     /// Takes every message in once more, as the same line that comes again is, and notifies the daemon.
@@ -101,6 +110,16 @@ impl Rig {
             let rows = self.query("SELECT phase FROM agents");
             if rows == [phase] { Ok(()) } else { Err(format!("{rows:?}")) }
         });
+    }
+}
+
+/// What Ada's daemon is notified of while it does not run.
+pub(crate) struct Notices(UnixDatagram);
+
+impl Notices {
+    /// Returns how many notices have come since the last call.
+    pub(crate) fn count(&self) -> usize {
+        std::iter::from_fn(|| self.0.recv(&mut [0]).ok()).count()
     }
 }
 
