@@ -10,12 +10,15 @@ use gangline_api::ready::ReadyLine;
 use gangline_config::Guests;
 use gangline_hub::{
     credentials,
-    ircd::{self, IrcdError, IrcdOptions, Tuning},
+    ircd::{self, IrcdError, IrcdOptions, Tuning, opening::OpenError},
 };
 use gangline_os::{clock, fsio, paths::Paths, secret::Secret};
 use tokio::sync::oneshot;
 
 use crate::{caller, cli::Global, configuration::access, failure::Failure, invite, output, place};
+
+#[cfg(test)]
+mod tests;
 
 /// Run the small IRC server alone, in the foreground
 #[derive(Debug, clap::Args)]
@@ -76,15 +79,19 @@ async fn serve(
     bound: oneshot::Sender<SocketAddr>,
     stop: gangline_os::CancellationToken,
 ) -> Result<(), Failure> {
-    ircd::serve(what, bound, stop).await.map_err(|error| match error {
-        IrcdError::Bind(_) => Failure::environment(error).doing("the IRC server cannot run"),
-        error if error.is_for_good() => {
-            Failure::environment(error).doing("the IRC server cannot run").for_good()
-        }
-        _ => Failure::environment(error)
-            .doing("the IRC server cannot run")
+    ircd::serve(what, bound, stop).await.map_err(explain)
+}
+
+fn explain(error: IrcdError) -> Failure {
+    let for_good = error.is_for_good();
+    let in_use = matches!(error, IrcdError::History(OpenError::Lock(_)));
+    let failure = Failure::environment(error).doing("the IRC server cannot run");
+    match (for_good, in_use) {
+        (true, _) => failure.for_good(),
+        (false, true) => failure
             .hint("a hub, or another `gangline ircd`, may have this state folder: see --state"),
-    })
+        (false, false) => failure,
+    }
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {
@@ -92,7 +99,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if !name.is_empty() && name.len() <= 63 && name.chars().all(legal) {
         return Ok(());
     }
-    Err(Failure::user("a server's name is 1 to 63 of a-z, 0-9, -, _ and ."))
+    Err(Failure::user("a server's name is 1 to 63 of A-Z, a-z, 0-9, -, _ and ."))
 }
 
 fn tell(
@@ -113,11 +120,13 @@ fn tell(
         output::json_line(&ready)?;
     } else {
         let invitation = invite::for_caller(irc, owner, Some("#general"));
-        output::print(&format!(
-            "The IRC server listens on {irc}.\n\n{invitation}\nCtrl-C ends it.\n"
-        ))?;
+        output::print(&listening(irc, &invitation))?;
     }
     write_ready(ready_file, &ready)
+}
+
+fn listening(irc: &str, invitation: &str) -> String {
+    format!("The IRC server listens on {irc}.\n\n{invitation}\nCtrl-C ends it.\n")
 }
 
 /// Writes the ready line if a file for it was named.

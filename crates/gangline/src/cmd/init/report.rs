@@ -1,6 +1,9 @@
 //! What `gangline init` says when it is done.
 
-use std::{fmt::Write as _, path::Path};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
 
 use gangline_hub::credentials::{self, OWNER};
 use gangline_os::paths::{self, Overrides, Paths};
@@ -21,6 +24,13 @@ use crate::{
     invite, output,
     versions::Version,
 };
+
+#[cfg(test)]
+mod tests;
+
+/// Stands before lines that contain the owner's password.
+const WITH_PASSWORD: &str =
+    "When it runs, connect like this. These lines contain your password: do not share them.\n";
 
 /// The same for programs. The token itself is in its file only.
 #[derive(Serialize)]
@@ -61,14 +71,26 @@ struct ProgramSummary<'a> {
 #[derive(Serialize)]
 struct OwnerSummary<'a> {
     account: &'a str,
-    token_file: &'a Path,
+    token_file: PathBuf,
     made: bool,
 }
 
 pub(super) fn print(global: &Global, done: &Done) -> Result<(), Failure> {
     if global.json {
-        return summary(done);
+        return output::json(&summary(done, up(done)));
     }
+    let room = done.loaded.enabled().find_map(|agent| agent.channels.first());
+    let room = room.map_or("#general", |room| room.as_str());
+    let join = invite::for_caller(&irc(done), &done.owner, Some(room));
+    let join = match caller::may_read_password() {
+        true => format!("{WITH_PASSWORD}{join}"),
+        false => join,
+    };
+    output::print(&text(done, &join, &up(done)))
+}
+
+/// Returns what is told of all that was done; `join` says how to connect, and `up` starts the fleet.
+fn text(done: &Done, join: &str, up: &str) -> String {
     let mut out = String::new();
     programs(done, &mut out);
     files(done, &mut out);
@@ -77,24 +99,14 @@ pub(super) fn print(global: &Global, done: &Done) -> Result<(), Failure> {
     for warning in done.loaded.warnings() {
         let _ = writeln!(out, "warning: {warning}");
     }
-    out.push_str(match caller::may_read_password() {
-        true => {
-            "\nWhen it runs, connect like this. These lines contain your password: do not share \
-             them.\n"
-        }
-        false => "\n",
-    });
-    let irc = irc(done);
-    let room = done.loaded.enabled().find_map(|agent| agent.channels.first());
-    let room = room.map_or("#general", |room| room.as_str());
-    out.push_str(&invite::for_caller(&irc, &done.owner, Some(room)));
+    let _ = write!(out, "\n{join}");
     missing(done, &mut out);
     let next = match done.loaded.enabled().next() {
-        Some(_) => next(done),
-        None => "install one of these, or set the key; then `gangline init --force`".to_owned(),
+        Some(_) => up,
+        None => "install one of these, or set the key; then `gangline init --force`",
     };
     let _ = write!(out, "\nNext: {next}\n");
-    output::print(&out)
+    out
 }
 
 /// Returns where the chat server will be.
@@ -253,7 +265,7 @@ fn told(file: &Path, repository: &Repository) -> Option<String> {
 }
 
 /// Returns the command that starts the fleet from this folder.
-fn next(done: &Done) -> String {
+fn up(done: &Done) -> String {
     let gangline = demo::invocation();
     let usual = Paths::from_env_with(Overrides::default());
     let found =
@@ -272,9 +284,9 @@ fn quoted(path: &Path) -> String {
     if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
-fn summary(done: &Done) -> Result<(), Failure> {
+fn summary(done: &Done, next: String) -> Summary<'_> {
     let config = &done.loaded.config;
-    output::json(&Summary {
+    Summary {
         config: &done.site.paths.config_file,
         moved_aside: done.aside.as_deref(),
         state: &done.site.paths.state,
@@ -286,12 +298,12 @@ fn summary(done: &Done) -> Result<(), Failure> {
         warnings: done.loaded.warnings(),
         owner: OwnerSummary {
             account: OWNER,
-            token_file: &credentials::owner_token_file(&done.site.paths),
+            token_file: credentials::owner_token_file(&done.site.paths),
             made: done.token == Token::Made,
         },
         repository: repository(done),
-        next: next(done),
-    })
+        next,
+    }
 }
 
 fn one<'a>(found: &'a Found, place: &'a Place) -> ProgramSummary<'a> {
