@@ -3,9 +3,16 @@
 //! What is a row is done here; what only the agent's daemon can do is left to the caller. The finding is
 //! resolved after its choice was carried out, so that nothing is resolved undone. Start at [`chosen`].
 
+use gangline_api::status::{ShownPause, still_held as still_held_by};
 use gangline_core::{AgentName, FindingNumber, finding::ChoiceWord, pause::Continue};
-use gangline_os::{change_notice, paths::Paths};
-use gangline_store::{Desired, FindingError, FindingRow, Released, RestartWhen, Store, StoreError};
+use gangline_os::{
+    change_notice,
+    clock::{UnixMicros, rfc3339},
+    paths::Paths,
+};
+use gangline_store::{
+    Desired, FindingError, FindingRow, PauseRow, Released, RestartWhen, Store, StoreError,
+};
 
 /// Where a choice is carried out, and by whom.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +84,32 @@ pub fn continues(choice: ChoiceWord) -> Option<Continue> {
     }
 }
 
+/// Returns a pause as the wire has it.
+#[must_use]
+pub fn shown(row: &PauseRow) -> ShownPause {
+    ShownPause {
+        reason: row.reason.into(),
+        until: row.until.map(rfc3339),
+        note: row.note.as_ref().map(ToString::to_string),
+    }
+}
+
+/// Returns what holds an agent that the word does not release, for example a spent budget, and what helps; by
+/// its row, in the third person. `None` if the word releases it.
+///
+/// # Errors
+/// [`StoreError`] if the database cannot be read.
+pub async fn still_held(
+    store: &Store,
+    now: UnixMicros,
+    agent: &AgentName,
+    word: Continue,
+) -> Result<Option<String>, StoreError> {
+    let row = store.agent(agent).await?;
+    let pauses: Vec<_> = row.iter().flat_map(|row| row.holding(now)).map(shown).collect();
+    Ok(still_held_by(agent.as_str(), word, &pauses))
+}
+
 /// Why nothing was chosen.
 #[derive(Debug, thiserror::Error)]
 pub enum NotChosen {
@@ -84,7 +117,7 @@ pub enum NotChosen {
     #[error(transparent)]
     Finding(#[from] FindingError),
     /// The word is none of its choices.
-    #[error("`{said}` is not a choice for finding {number}; choose {known}")]
+    #[error("`{said}` is not a choice for finding {number} of {agent}; choose {known}")]
     NoSuchWord {
         /// The finding.
         number: FindingNumber,

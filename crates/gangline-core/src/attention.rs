@@ -179,5 +179,15 @@ pub fn parse_answer(text: &str) -> Option<(FindingNumber, ChoiceWord)> {
     number(first).zip(word(second)).or_else(|| number(second).zip(word(first)))
 }
 
+/// Returns the reply to a choice that only the agent that the finding is about can carry out, where it was
+/// said to somebody else: the exact line to send.
+#[must_use]
+pub fn say_to(agent: &AgentName, number: FindingNumber, choice: ChoiceWord) -> String {
+    format!(
+        "finding {number} is about {agent}, not me: say `@{agent} {number} {choice}` in a room that it is \
+         in, or `/msg {agent} {number} {choice}`, or run `gangline answer {number} {choice}`"
+    )
+}
+
 #[cfg(test)]
 mod tests;

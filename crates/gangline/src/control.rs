@@ -2,9 +2,10 @@
 
 use std::{fmt, io, time::Duration};
 
+use gangline_agent::attention;
 use gangline_api::{
     ipc::{self, Response, Token},
-    status::{AgentStatus, still_held as still_held_by},
+    status::AgentStatus,
 };
 use gangline_core::{
     AgentName,
@@ -28,7 +29,7 @@ use crate::{
     },
     failure::Failure,
     fleet::{self, Fleet, Member},
-    output, show, view,
+    output, show,
 };
 
 /// How long a daemon may take to say what it does; after that its row is used.
@@ -141,10 +142,7 @@ pub(crate) async fn still_held(
     name: &AgentName,
     word: Continue,
 ) -> Result<Option<String>, Failure> {
-    let row = store.agent(name).await?;
-    let now = clock::system().now();
-    let pauses: Vec<_> = row.iter().flat_map(|row| row.holding(now)).map(view::pause).collect();
-    Ok(still_held_by(name.as_str(), word, &pauses))
+    Ok(attention::still_held(store, clock::system().now(), name, word).await?)
 }
 
 /// As [`still_held`], for any word of its owner.

@@ -1,13 +1,13 @@
 //! From the store's rows to the wire's types. Pure.
 
 use gangline_agent::{
-    log,
+    attention, log,
     status::{Around, Known, tool_of},
 };
 use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
     event::TakeRecord,
-    status::{AgentStatus, Seen, ShownPause, StatusNote, Task},
+    status::{AgentStatus, Seen, StatusNote, Task},
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
 use gangline_core::{
@@ -19,7 +19,7 @@ use gangline_os::{
 };
 use gangline_store as store;
 use gangline_store::{
-    AgentRow, ApprovalRow, CauseRow, ChangeRow, ChangeState, MessageRow, OutboxRow, PauseRow,
+    AgentRow, ApprovalRow, CauseRow, ChangeRow, ChangeState, MessageRow, OutboxRow,
 };
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ fn holding(note: StatusNote, facts: &Facts, phase: &Stored<AgentPhase>) -> Statu
     let parked = note.parked.clone().filter(|_| *phase == AgentPhase::Parked);
     let row = facts.row.as_ref();
     let now = clock::system().now();
-    let pauses = row.map_or_else(Vec::new, |row| row.holding(now).map(pause).collect());
+    let pauses = row.map_or_else(Vec::new, |row| row.holding(now).map(attention::shown).collect());
     let escalated = row
         .and_then(AgentRow::escalated)
         .map(|row| row.note.as_ref().map_or_else(String::new, ToString::to_string));
@@ -115,15 +115,6 @@ pub(crate) fn asked(status: AgentStatus, daemon: Option<AgentStatus>) -> AgentSt
             ..status
         },
         Some(_) | None => status,
-    }
-}
-
-/// Returns a pause as the wire has it.
-pub(crate) fn pause(row: &PauseRow) -> ShownPause {
-    ShownPause {
-        reason: row.reason.into(),
-        until: row.until.map(rfc3339),
-        note: row.note.as_ref().map(ToString::to_string),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use gangline_core::{
     ApprovalNumber, Principal, QuestionNumber, Tier,
-    attention::parse_answer,
+    attention::{parse_answer, say_to},
     finding::{ChoiceWord, FindingState},
     pause::Continue,
     shown::cut,
@@ -52,7 +52,8 @@ impl Chat {
             Err(error) => {
                 // The same line taken in twice finds its own answer.
                 if !line.from_history {
-                    self.answer(line, &self.no_choice(&error, choice)).await;
+                    let said = self.no_choice(&error, choice).await;
+                    self.answer(line, &said).await;
                 }
                 return Handled::Yes;
             }
@@ -112,9 +113,7 @@ impl Chat {
         let done = match attention::carry_out(site, row, choice).await {
             Ok(Left::Done(done)) => done,
             Ok(Left::Resume | Left::Abort) if *agent != deps.agent => {
-                let said =
-                    format!("finding {number} is {agent}'s: say `@{agent} {number} {choice}`");
-                return self.told(line, &said).await;
+                return self.told(line, &say_to(agent, number, choice)).await;
             }
             Ok(Left::Resume) => {
                 self.notify_loop(Incoming::Operator(Word::Resume)).await;
@@ -164,12 +163,19 @@ impl Chat {
     }
 
     /// Returns why a word is not a choice for a finding; if something else holds the agent, also what helps.
-    fn no_choice(&self, error: &NotChosen, choice: ChoiceWord) -> String {
+    async fn no_choice(&self, error: &NotChosen, choice: ChoiceWord) -> String {
         let held = match (error, attention::continues(choice)) {
             (NotChosen::NoSuchWord { agent, .. }, Some(word)) if *agent == self.deps.agent => {
                 self.still_held(word)
             }
-            _ => None,
+            (NotChosen::NoSuchWord { agent, .. }, Some(word)) => {
+                let (store, now) = (&self.deps.store, self.deps.clock.now());
+                attention::still_held(store, now, agent, word).await.unwrap_or_else(|error| {
+                    warn!(%error, "cannot read what holds another agent");
+                    None
+                })
+            }
+            (NotChosen::NoSuchWord { .. } | NotChosen::Finding(_), _) => None,
         };
         held.map_or_else(|| error.to_string(), |held| format!("{error}. {held}"))
     }

@@ -1,5 +1,6 @@
 //! The order of the attention list.
 
+use crate::{AgentName, FindingNumber, finding::ChoiceWord};
 use std::time::Duration;
 
 use super::{
@@ -83,4 +84,14 @@ fn a_choice_is_said_with_its_number_and_nothing_else() {
     check("m12 retry", None);
     check("release m12", None);
     check("99999999999999999999 resume", None);
+}
+
+#[test]
+fn a_choice_said_to_somebody_else_is_answered_with_the_line_to_send() {
+    let agent: AgentName = "oak-bob".parse().unwrap();
+    let expected = "finding 12 is about oak-bob, not me: say `@oak-bob 12 resume` in a room that it is in, \
+                    or `/msg oak-bob 12 resume`, or run `gangline answer 12 resume`";
+    assert_eq!(super::say_to(&agent, FindingNumber(12), ChoiceWord::Resume), expected);
+    // The line is one that is read.
+    assert_eq!(parse_answer("12 resume"), Some((FindingNumber(12), ChoiceWord::Resume)));
 }

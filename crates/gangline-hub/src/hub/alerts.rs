@@ -1,14 +1,14 @@
 //! The hub's own client on IRC, and the sender of alerts (C11).
 //!
 //! The client has the nick `gangline` on the embedded server, under an account of its own, and
-//! `<server>-gangline` elsewhere. It is in the alert channel only, posts notices, and answers nobody.
-//! Start at [`Telling::begin`].
+//! `<server>-gangline` elsewhere. It is in the alert channel only and posts notices; whoever writes to it is
+//! told whom to write to ([`spoken_to`]). Start at [`Telling::begin`].
 
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use gangline_alerts::{Plan, Posted, Room, Sender, Whose};
 use gangline_core::{
-    Target, Tier,
+    AgentName, Target, Tier,
     name::{ChannelName, Nick},
     split,
 };
@@ -24,8 +24,13 @@ use gangline_store::{DeliveryRow, Store};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tracing::{info, warn};
 
+use self::spoken_to::Asked;
 use super::{HubError, HubOptions};
 use crate::credentials::{self, SERVICE};
+
+mod spoken_to;
+#[cfg(test)]
+mod tests;
 
 /// The file of the service's password.
 const SECRET: &str = "service.secret";
@@ -33,6 +38,8 @@ const SECRET: &str = "service.secret";
 const ENDS_WITHIN: Duration = Duration::from_secs(7);
 /// Lines that wait to be posted. The sender has one under way at a time.
 const POSTS_MAX: usize = 4;
+/// People who wait for a reply; what more of them say meanwhile has none.
+const REPLIES_MAX: usize = 8;
 /// Commands that wait in the link, and what it has told.
 const COMMANDS_MAX: usize = 16;
 const EVENTS_MAX: usize = 64;
@@ -62,7 +69,9 @@ impl Telling {
         let mut tasks = TaskGroup::new("alerts");
         let (posts, posted) = mpsc::channel(POSTS_MAX);
         if let Some(config) = link_config(options, login) {
-            tasks.spawn("service", serve(config, planned.clone(), posted, stop.clone()));
+            let me = format!("{}-{SERVICE}", options.name).parse().ok();
+            let who = Who { me, store: store.clone(), clock: options.clock.clone() };
+            tasks.spawn("service", serve((config, who), planned.clone(), posted, stop.clone()));
         }
         let raised = Arc::new(Notify::new());
         hear_raised(&mut tasks, options, &raised, &stop);
@@ -148,7 +157,7 @@ fn link_config(options: &HubOptions, login: Option<Secret>) -> Option<LinkConfig
     let mut config = LinkConfig::new(address, nick, options.clock.clone());
     // Under another nick rather than not at all: its name may be too long for the server.
     config.other_nick = OtherNick::Speak;
-    config.realname = "Gangline: alerts; nobody reads what you say to it".to_owned();
+    config.realname = "Gangline: it posts alerts; write to the agents".to_owned();
     config.sasl = match own {
         true => login.map(|password| (SERVICE.to_owned(), password)),
         false => options.login_elsewhere.clone(),
@@ -204,9 +213,21 @@ impl Room for Poster {
     }
 }
 
+/// Who the hub's client is, and where it looks up what people ask it about.
+#[derive(Clone)]
+struct Who {
+    /// The name that it is addressed by, also in short; none if the server has no name for an agent.
+    me: Option<AgentName>,
+    store: Store,
+    clock: SharedClock,
+}
+
 /// The hub's client: its own state.
 struct Service {
     commands: mpsc::Sender<LinkCommand>,
+    who: Who,
+    /// People who wait for a reply.
+    asked: VecDeque<Asked>,
     /// Alerts that wait until we are in the channel.
     posts: VecDeque<Post>,
     /// The alert of which the server has not confirmed a line.
@@ -226,7 +247,7 @@ enum Event {
 
 /// Is on IRC while there is an alert channel that the hub posts in, until `stop`.
 async fn serve(
-    config: LinkConfig,
+    (config, who): (LinkConfig, Who),
     mut plan: watch::Receiver<Arc<Plan>>,
     mut posts: mpsc::Receiver<Post>,
     stop: CancellationToken,
@@ -242,15 +263,23 @@ async fn serve(
         let (told, events) = mpsc::channel(EVENTS_MAX);
         let leaves = stop.child_token();
         let link = Link::run(config.clone(), link_end, told, leaves.clone());
-        let service = Service::new(commands).run(&mut plan, events, &mut posts, leaves);
+        let service = Service::new(commands, who.clone()).run(&mut plan, events, &mut posts, leaves);
         let (end, ()) = tokio::join!(link, service);
         info!(?end, "the hub's IRC client ended");
     }
 }
 
 impl Service {
-    fn new(commands: mpsc::Sender<LinkCommand>) -> Self {
-        Self { commands, posts: VecDeque::new(), under_way: None, channel: None, is_in: false }
+    fn new(commands: mpsc::Sender<LinkCommand>, who: Who) -> Self {
+        Self {
+            commands,
+            who,
+            asked: VecDeque::new(),
+            posts: VecDeque::new(),
+            under_way: None,
+            channel: None,
+            is_in: false,
+        }
     }
 
     /// Posts until nobody wants that any more or `leaves` is set; then the link is to end.
@@ -288,6 +317,7 @@ impl Service {
                 Event::Link(None) => return,
             }
             self.say().await;
+            self.reply().await;
         }
     }
 
@@ -333,8 +363,28 @@ impl Service {
         }
     }
 
+    /// Replies to those who wrote to us.
+    async fn reply(&mut self) {
+        while let Some(asked) = self.asked.pop_front() {
+            let say = Say {
+                // Of no other life of the hub: the server keeps one line of a key.
+                key: format!("reply-{:x}", self.who.clock.now().0),
+                text: spoken_to::reply(&asked, &self.who.store).await,
+                target: asked.to,
+                further: Vec::new(),
+                kind: LineKind::Notice,
+                reply_to: None,
+            };
+            self.command(LinkCommand::Say(say)).await;
+        }
+    }
+
     fn heard(&mut self, event: LinkEvent) {
         match event {
+            LinkEvent::Line(line) if self.asked.len() < REPLIES_MAX => {
+                let asked = self.who.me.as_ref().and_then(|me| spoken_to::addressed(&line, me));
+                self.asked.extend(asked);
+            }
             LinkEvent::Joined { channel } => self.is_in |= self.is_ours(&channel),
             LinkEvent::Parted { channel, .. } | LinkEvent::Kicked { channel, .. } => {
                 self.is_in &= !self.is_ours(&channel);
@@ -407,49 +457,4 @@ fn tell(done: oneshot::Sender<Posted>, posted: Posted) {
 /// Where the hub posts; also where agents post their own, for one whose daemon does not.
 fn wanted(plan: &Plan) -> Option<ChannelName> {
     plan.channel.clone()
-}
-
-#[cfg(test)]
-mod tests {
-    //! As whom the hub's own client is on IRC.
-
-    use gangline_os::clock;
-
-    use super::*;
-    use crate::hub::OnTerm;
-
-    fn options(irc: Option<std::net::SocketAddr>) -> HubOptions {
-        HubOptions {
-            paths: Paths { config_file: "/c".into(), state: "/s".into(), runtime: "/r".into() },
-            clock: clock::system(),
-            name: "oak".to_owned(),
-            irc,
-            irc_elsewhere: "irc.example:6667".to_owned(),
-            login_elsewhere: Some(("bots".to_owned(), Secret::new("there"))),
-            keeps_agents: true,
-            on_term: OnTerm::Drain,
-            longest_delay: Duration::ZERO,
-            up_within: Duration::ZERO,
-            ready_file: None,
-            shows_token: true,
-            program: "/p".into(),
-            http: None,
-            options: Vec::new(),
-        }
-    }
-
-    /// C11: on its own server under its own account, elsewhere under the one that agents share, if any.
-    #[test]
-    fn the_service_logs_in_where_it_has_an_account() {
-        let login = |options: &HubOptions, own: Option<&str>| {
-            let config = link_config(options, own.map(Secret::new)).unwrap();
-            config.sasl.map(|(account, password)| format!("{account}:{}", password.expose()))
-        };
-        let own = options(Some(([127, 0, 0, 1], 6667).into()));
-        assert_eq!(login(&own, Some("here")).as_deref(), Some("gangline:here"));
-        let mut elsewhere = options(None);
-        assert_eq!(login(&elsewhere, None).as_deref(), Some("bots:there"));
-        elsewhere.login_elsewhere = None;
-        assert_eq!(login(&elsewhere, None), None);
-    }
 }

@@ -77,7 +77,7 @@ fn a_word_to_a_daemon_that_is_down_is_kept() {
          FROM pauses WHERE reason = 'fleet'",
     );
     let ran = fleet.run(&["answer", "90", "resume"]);
-    let refused = "error: `resume` is not a choice for finding 90; choose dismiss\n";
+    let refused = "error: `resume` is not a choice for finding 90 of oak-ada; choose dismiss\n";
     assert!(ran.stderr.starts_with(refused), "{}", ran.stderr);
     assert!(ran.code == 1 && ran.stderr.ends_with(&format!("hint: {still}")), "{}", ran.stderr);
     let _ = fleet.stage.query("DELETE FROM pauses WHERE reason = 'fleet'");

@@ -2,11 +2,12 @@
 
 use gangline_api::status::ShownPause;
 use gangline_core::{
-    Redacted,
+    AgentName, FindingNumber, Redacted,
+    attention::say_to,
     finding::{Choice, ChoiceWord, FindingKind},
     pause::{Held, PauseReason},
 };
-use gangline_store::{FindingFilter, NewFinding};
+use gangline_store::{FindingFilter, NewFinding, NewPause, Whose};
 
 use super::*;
 
@@ -69,19 +70,19 @@ async fn the_number_of_a_finding_with_resume_or_abort_says_it_too() {
     let mut room = Room::open().await;
     let budget = raise(&room, "oak-ada", (FindingKind::Budget, ChoiceWord::Dismiss)).await;
     let of_bob = raise(&room, "oak-bob", (FindingKind::Budget, ChoiceWord::Dismiss)).await;
-    let refused =
-        |number, word| format!("`{word}` is not a choice for finding {number}; choose dismiss");
     for (reasons, number, word, held) in [
         (&[Budget][..], budget, "resume", Some(spent("resume"))),
         (&[Budget], budget, "abort", Some(spent("abort"))),
         (&[Budget], budget, "retry", None),
         (&[], budget, "resume", None),
-        // What holds another agent is not known here.
+        // What holds this agent does not hold another one.
         (&[Budget], of_bob, "resume", None),
     ] {
         hold(&room, reasons, false);
         let held = held.map_or_else(String::new, |held| format!(". {held}"));
-        let expect = format!("ori {}{held}", refused(number, word));
+        let agent = if number == of_bob { "oak-bob" } else { "oak-ada" };
+        let expect =
+            format!("ori `{word}` is not a choice for finding {number} of {agent}; choose dismiss{held}");
         assert_eq!(room.says(ORI, "oak-ada", &format!("{number} {word}")).await, [expect]);
     }
     let stuck = raise(&room, "oak-ada", (FindingKind::Escalation, ChoiceWord::Abort)).await;
@@ -92,4 +93,38 @@ async fn the_number_of_a_finding_with_resume_or_abort_says_it_too() {
     let left = room.rig.chat.deps.store.findings(FindingFilter::default(), 9).await.unwrap();
     let left: Vec<i64> = left.iter().map(|row| row.number.0).collect();
     assert_eq!(left, [of_bob, budget], "only the escalation is decided");
+}
+
+/// The finding of another agent, to which this one cannot speak: the exact line to send, for those who may
+/// decide. What needs no daemon is done by whoever is told.
+#[tokio::test]
+async fn a_choice_for_another_agent_is_done_here_or_answered_with_the_line_to_send() {
+    let mut room = Room::open().await;
+    let store = room.rig.chat.deps.store.clone();
+    let bob: AgentName = "oak-bob".parse().unwrap();
+    let whose = Whose { runtime: "native", configured: "native" };
+    store.begin_epoch(&bob, (1, "test"), whose).await.unwrap();
+    let stuck = raise(&room, "oak-bob", (FindingKind::Escalation, ChoiceWord::Resume)).await;
+    let slow = raise(&room, "oak-bob", (FindingKind::LongTurn, ChoiceWord::Abort)).await;
+    let budget = raise(&room, "oak-bob", (FindingKind::Budget, ChoiceWord::Dismiss)).await;
+    for (number, choice) in [(stuck, ChoiceWord::Resume), (slow, ChoiceWord::Abort)] {
+        let expect = say_to(&bob, FindingNumber(number), choice);
+        for said in [format!("{number} {choice}"), format!("answer {number} {choice}")] {
+            assert_eq!(room.says(ORI, "oak-ada", &said).await, [format!("ori {expect}")]);
+        }
+    }
+    // What holds that agent is in its row.
+    let pause = NewPause::new(bob.clone(), PauseReason::Fleet, None);
+    store.begin_pause(pause).await.unwrap();
+    let expect = format!(
+        "ori `resume` is not a choice for finding {budget} of oak-bob; choose dismiss. oak-bob is still \
+         held: the limit of the whole installation is reached. `resume` does not end this: `gangline \
+         budget release` ends it"
+    );
+    assert_eq!(room.says(ORI, "oak-ada", &format!("{budget} resume")).await, [expect]);
+    let told = room.says(ORI, "oak-ada", &format!("{budget} dismiss")).await;
+    assert_eq!(told, [format!("ori finding {budget}: dismiss: put away")]);
+    let left = store.findings(FindingFilter::default(), 9).await.unwrap();
+    let left: Vec<i64> = left.iter().map(|row| row.number.0).collect();
+    assert_eq!(left, [slow, stuck], "only what could be done is decided");
 }
