@@ -263,7 +263,8 @@ async fn serve(
         let (told, events) = mpsc::channel(EVENTS_MAX);
         let leaves = stop.child_token();
         let link = Link::run(config.clone(), link_end, told, leaves.clone());
-        let service = Service::new(commands, who.clone()).run(&mut plan, events, &mut posts, leaves);
+        let service =
+            Service::new(commands, who.clone()).run(&mut plan, events, &mut posts, leaves);
         let (end, ()) = tokio::join!(link, service);
         info!(?end, "the hub's IRC client ended");
     }

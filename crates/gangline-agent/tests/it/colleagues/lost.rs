@@ -32,7 +32,8 @@ fn who_asked_a_daemon_that_was_killed_is_notified_once_of_the_answer() {
     assert_eq!(ada.stop().code, 0);
     let notices = rig.notices_to_ada();
     let _bob = rig.start_bob_again();
-    let waits = "SELECT agent || ' ' || origin || ' ' || state FROM messages WHERE origin = 'answer'";
+    let waits =
+        "SELECT agent || ' ' || origin || ' ' || state FROM messages WHERE origin = 'answer'";
     assert_eq!(rig.query(waits), ["lab-ada answer accepted"]);
     assert_eq!(notices.count(), 1);
     let _ada = rig.start();

@@ -66,9 +66,7 @@ impl Driven {
             }
             Told::Found(found) => self.watch.detected(found),
             Told::Judged(verdict) => match self.due.take() {
-                Some(number) => {
-                    self.watch.judged(number, *verdict, &Redacted::constant("because"))
-                }
+                Some(number) => self.watch.judged(number, *verdict, &Redacted::constant("because")),
                 None => Act::None,
             },
             Told::ByRules => {

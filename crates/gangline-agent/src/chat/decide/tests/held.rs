@@ -81,8 +81,9 @@ async fn the_number_of_a_finding_with_resume_or_abort_says_it_too() {
         hold(&room, reasons, false);
         let held = held.map_or_else(String::new, |held| format!(". {held}"));
         let agent = if number == of_bob { "oak-bob" } else { "oak-ada" };
-        let expect =
-            format!("ori `{word}` is not a choice for finding {number} of {agent}; choose dismiss{held}");
+        let expect = format!(
+            "ori `{word}` is not a choice for finding {number} of {agent}; choose dismiss{held}"
+        );
         assert_eq!(room.says(ORI, "oak-ada", &format!("{number} {word}")).await, [expect]);
     }
     let stuck = raise(&room, "oak-ada", (FindingKind::Escalation, ChoiceWord::Abort)).await;

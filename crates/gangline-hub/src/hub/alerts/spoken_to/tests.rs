@@ -64,10 +64,8 @@ async fn an_answer_to_a_finding_is_answered_with_the_line_to_send() {
     let bob: AgentName = "oak-bob".parse().unwrap();
     let cause = Redacted::constant("it is stuck");
     let choices = vec![Choice::new(ChoiceWord::Resume, "it continues")];
-    let new = NewFinding {
-        choices,
-        ..NewFinding::new(bob.clone(), FindingKind::Escalation, cause)
-    };
+    let new =
+        NewFinding { choices, ..NewFinding::new(bob.clone(), FindingKind::Escalation, cause) };
     let number = store.raise_finding(new).await.unwrap().number;
     let answers = async |target: &str, text: &str| {
         reply(&addressed(&said(target, text), &me()).unwrap(), &store).await

@@ -115,7 +115,10 @@ fn each_outcome_of_the_repository_has_its_line() {
 #[test]
 fn a_repository_that_cannot_be_made_is_a_failure_that_says_what_stayed() {
     let file = Path::new("/c/agents.yaml");
-    let (global, failed) = (Global { state: None, config: None, json: false }, Repository::Failed("no room".to_owned()));
+    let (global, failed) = (
+        Global { state: None, config: None, json: false },
+        Repository::Failed("no room".to_owned()),
+    );
     for (repository, why) in [(failed, "no room"), (Repository::NoGit, "git is not installed")] {
         let failure = kept(&global, (file, &repository)).unwrap_err();
         let expected = format!(
