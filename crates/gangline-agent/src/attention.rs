@@ -13,6 +13,7 @@ use gangline_os::{
 use gangline_store::{
     Desired, FindingError, FindingRow, PauseRow, Released, RestartWhen, Store, StoreError,
 };
+use jiff::tz::TimeZone;
 
 /// Where a choice is carried out, and by whom.
 #[derive(Debug, Clone, Copy)]
@@ -107,7 +108,7 @@ pub async fn still_held(
 ) -> Result<Option<String>, StoreError> {
     let row = store.agent(agent).await?;
     let pauses: Vec<_> = row.iter().flat_map(|row| row.holding(now)).map(shown).collect();
-    Ok(still_held_by(agent.as_str(), word, &pauses))
+    Ok(still_held_by(agent.as_str(), word, &pauses, &TimeZone::system()))
 }
 
 /// Why nothing was chosen.

@@ -176,12 +176,14 @@ impl Known {
             question: self.around.questions.first().map(|row| row.number),
             login: note.needs_login.as_deref(),
             parked: note.parked.as_deref(),
+            last_failure: note.last_failure.as_deref(),
             waiting: self.around.pending,
             rate_limited: note.rate_limited,
             effort: note.effort.as_deref(),
             paused: self.seen.paused,
             pauses: &note.pauses,
             degraded: note.degraded,
+            zone: &TimeZone::system(),
         };
         match (&self.trouble, state) {
             (Some(trouble), State::Down) => format!("{}; {trouble}", situation.describe()),

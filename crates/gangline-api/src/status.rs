@@ -4,6 +4,7 @@
 //! Start at [`AgentStatus`]; the words are made of [`State`], the sentence of [`Situation`].
 
 mod cut;
+mod local;
 mod paused;
 mod situation;
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -246,6 +247,9 @@ pub struct StatusNote {
     pub escalated: Option<String>,
     /// Why it is parked: how its backend ended the last time, or could not be started, in one line.
     pub parked: Option<String>,
+    /// How its backend ended the last time, or why it did not start, in one line, while it is
+    /// started again.
+    pub last_failure: Option<String>,
     /// Whether the context is being shortened.
     pub compacting: bool,
     /// See [`AgentStatus::context_tokens`].

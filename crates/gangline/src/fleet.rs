@@ -348,6 +348,10 @@ impl Member {
         if row.ready_at.is_some_and(|at| at >= since) {
             return Report::Done(format!("ready, process {}", row.pid));
         }
+        let failed = note.last_failure.map(|why| {
+            let why = show::text::one_line(&why);
+            format!("starting again; its last start failed: {why}")
+        });
         Report::Waiting(match row.known_phase() {
             Some(AgentPhase::Idle | AgentPhase::Working) => "joining".to_owned(),
             Some(
@@ -356,7 +360,7 @@ impl Member {
                 | AgentPhase::Interrupting
                 | AgentPhase::Parked,
             )
-            | None => "starting".to_owned(),
+            | None => failed.unwrap_or_else(|| "starting".to_owned()),
         })
     }
 

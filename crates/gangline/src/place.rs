@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use gangline_hub::about;
 use gangline_os::paths::{self, Overrides, Paths};
 
 use crate::{
@@ -77,7 +78,8 @@ pub(crate) fn of_existing(named: &Overrides) -> Result<Paths, Failure> {
 
 /// Returns the installation for a command that looks at what a hub left: in the state folder that was
 /// named, else the configuration's, else the usual one, else the demo's if only that has a
-/// database.
+/// database. Its configuration is the one that was named, else the one of the state folder
+/// ([`in_use`]), else the usual one.
 ///
 /// # Errors
 /// When a configuration is named that is not there.
@@ -96,12 +98,22 @@ pub(crate) fn existing(named: &Overrides) -> Result<Installation, Failure> {
             output::note(&format!("note: looking at the demo's state, {}", paths.state.display()));
         }
     }
-    let own = paths.state.join("agents.yaml");
-    if named.config.is_none() && own != paths.config_file && own.is_file() {
-        paths.config_file = own;
+    if named.config.is_none()
+        && let Some(file) = in_use(&paths).filter(|file| *file != paths.config_file)
+    {
+        paths.config_file = file;
         source.take();
     }
     Ok(Installation { paths, source })
+}
+
+/// Returns the configuration that belongs to a state folder: the one that its running hub reads,
+/// else the one inside of it, which is a demo's. `None`: the folder does not say it.
+pub(crate) fn in_use(paths: &Paths) -> Option<PathBuf> {
+    let hub = about::running(paths).ok().flatten();
+    let read = hub.and_then(|hub| hub.about).map(|about| about.config);
+    let inside = paths.state.join("agents.yaml");
+    read.into_iter().chain([inside]).find(|file| file.is_file())
 }
 
 /// Returns the demo's state folder below the usual one.

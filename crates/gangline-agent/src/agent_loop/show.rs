@@ -37,7 +37,8 @@ pub(super) struct Shown {
     /// Our own id of the session, as `GT_SESSION_ID` has it.
     pub(super) known_as: Option<String>,
     pub(super) compacting: bool,
-    /// How the backend ended the last time, or why it did not start; told while it is parked.
+    /// How the backend ended the last time, or why it did not start; told while it is parked, or
+    /// starts again.
     pub(super) death: Option<String>,
     /// The alert of its last parking.
     pub(super) parked: Option<String>,
@@ -92,6 +93,7 @@ struct Trouble {
     whispers: usize,
     unasked: Option<String>,
     supervisor: Option<SupervisorStatus>,
+    death: Option<String>,
 }
 
 impl AgentLoop {
@@ -133,6 +135,7 @@ impl AgentLoop {
             whispers: self.whispers.waiting(),
             unasked: self.shown.unasked.clone(),
             supervisor: self.shown.supervisor.clone(),
+            death: self.shown.death.clone(),
         };
         let escalated = self.pausing.is_escalated();
         let paused = self.shown.paused == view.pauses && self.shown.escalated == escalated;
@@ -200,6 +203,9 @@ impl AgentLoop {
             self.shown.task = None;
             self.shown.tools.clear();
         }
+        if matches!(to, AgentPhase::Idle | AgentPhase::Working) {
+            self.shown.death = None;
+        }
         if from != to {
             self.record(None, event::Phase { from: from.into(), to: to.into() });
         }
@@ -225,6 +231,7 @@ impl AgentLoop {
     /// Returns what the agent's row says beside its phase.
     fn note(&self, view: &View) -> StatusNote {
         let parked = view.phase == PhaseName::Parked;
+        let starts = matches!(view.phase, PhaseName::Down | PhaseName::Starting);
         StatusNote {
             turn_count: self.shown.turns,
             last_activation: self.shown.last_activation,
@@ -235,6 +242,7 @@ impl AgentLoop {
             pauses: self.pausing.shown(&view.pauses),
             escalated: self.pausing.escalated(),
             parked: self.shown.death.clone().filter(|_| parked),
+            last_failure: self.shown.death.clone().filter(|_| starts),
             compacting: self.shown.compacting,
             context_tokens: self.shown.context.0,
             context_window: self.shown.context.1,

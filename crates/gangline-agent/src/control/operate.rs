@@ -12,6 +12,7 @@ use gangline_core::{
 };
 use gangline_os::change_notice;
 use gangline_store::NewPause;
+use jiff::tz::TimeZone;
 
 use super::requests::{Reply, Requests, shown};
 use crate::{
@@ -104,7 +105,8 @@ impl Requests {
     /// As the reply to the word in a room.
     fn held_after(&self, word: Continue) -> HeldData {
         let showing = self.showing.borrow();
-        HeldData { held: still_held(self.me.agent.as_str(), word, &showing.note.pauses) }
+        let pauses = &showing.note.pauses;
+        HeldData { held: still_held(self.me.agent.as_str(), word, pauses, &TimeZone::system()) }
     }
 
     pub(super) fn interrupt(&self) -> Result<Reply, String> {

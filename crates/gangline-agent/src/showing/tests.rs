@@ -1,5 +1,6 @@
 use gangline_api::status::{Activity, WaitingFor};
 use gangline_core::{MessageId, TurnId};
+use gangline_os::clock::{local_minute, parse_rfc3339};
 
 use super::*;
 
@@ -52,8 +53,13 @@ fn the_status_says_what_is_so() {
         (busy.activity, busy.phase.as_str(), busy.pending),
         (Activity::Working, "working", 2)
     );
-    let sentence = "runs Bash `npm test` since 21:35:00Z, on m42 for alice in #general since \
-                    21:33:48Z (`do the tests pass?`), 2 messages wait";
+    let local = |at: &str| local_minute(parse_rfc3339(at).unwrap()).1;
+    let sentence = format!(
+        "runs Bash `npm test` since {}, on m42 for alice in #general since {} (`do the tests \
+         pass?`), 2 messages wait",
+        local("2026-11-21T21:35:00.000Z"),
+        local("2026-11-21T21:33:48.123Z")
+    );
     assert_eq!(busy.description, sentence);
     assert_eq!((busy.tool, busy.task), (showing.tool, showing.note.task));
 }

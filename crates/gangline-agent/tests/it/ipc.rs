@@ -258,7 +258,7 @@ fn the_status_is_true_in_a_turn_and_out_of_one() {
     });
     let sentence = busy["description"].as_str().unwrap();
     assert!(sentence.starts_with("runs Bash `until [ -e go ]; do sleep 0.05; done` since "));
-    assert!(sentence.contains("Z, on m1 for alice in #general since "), "{sentence}");
+    assert!(sentence.contains(", on m1 for alice in #general since "), "{sentence}");
     assert_eq!((&busy["activity"], &busy["phase"]), (&json!("working"), &json!("working")));
     assert!(busy["last_activation"].as_f64().unwrap() > 1.7e9);
     // The store has it a moment after the daemon, for those who look from outside.

@@ -1,12 +1,14 @@
 //! Why an agent begins no new turn, as a status shows it.
 
 use gangline_core::{
+    name::AgentName,
     pause::{Continue, PauseReason},
     word::Stored,
 };
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::cut::cut;
+use super::{cut::cut, local::minute};
 
 /// The longest cause in a description, in characters.
 const NOTE_MAX: usize = 80;
@@ -26,11 +28,18 @@ pub struct ShownPause {
 }
 
 impl ShownPause {
-    /// Returns it as a clause for people: `sleeps until 2026-11-26 08:00Z`.
+    /// Returns it as a clause for people of this zone: `sleeps until 2026-11-26 08:00`.
     #[must_use]
-    pub fn describe(&self) -> String {
-        let until = self.until.as_deref().and_then(minute);
-        let until = until.map_or_else(String::new, |at| format!(" until {at}"));
+    pub fn describe(&self, zone: &TimeZone) -> String {
+        self.describe_with(zone, "")
+    }
+
+    /// As [`Self::describe`], with more about the end behind its time: `sleeps until 2026-11-26 08:00
+    /// (in 3h)`.
+    #[must_use]
+    pub fn describe_with(&self, zone: &TimeZone, more: &str) -> String {
+        let until = self.until.as_deref().and_then(|at| minute(at, zone));
+        let until = until.map_or_else(String::new, |at| format!(" until {at}{more}"));
         let note = self.note.as_deref().map(|note| cut(note, NOTE_MAX));
         let note = note.map_or_else(String::new, |note| format!(": {note}"));
         match self.reason.known() {
@@ -49,23 +58,37 @@ impl ShownPause {
             }
         }
     }
+
+    /// Returns what people can do so that it ends: `raise it with ...`.
+    #[must_use]
+    pub fn helps(&self, nick: &AgentName) -> String {
+        match self.reason.known() {
+            Some(PauseReason::Escalation) => {
+                format!("`gangline resume {nick}` or `gangline interrupt {nick}` ends it")
+            }
+            known => {
+                let instead = known.and_then(|it| Continue::Resume.instead(it));
+                instead.map_or_else(|| format!("`gangline resume {nick}` ends it"), str::to_owned)
+            }
+        }
+    }
 }
 
 /// Returns the reply to a word that does not release the agent: what holds it, until when, and what helps.
 /// `None` if the word ends all `pauses`.
 #[must_use]
-pub fn still_held(nick: &str, word: Continue, pauses: &[ShownPause]) -> Option<String> {
+pub fn still_held(
+    nick: &str,
+    word: Continue,
+    pauses: &[ShownPause],
+    zone: &TimeZone,
+) -> Option<String> {
     let of = |pause: &ShownPause| {
-        Some((pause.describe(), word.instead(pause.reason.known()?)?.to_owned()))
+        Some((pause.describe(zone), word.instead(pause.reason.known()?)?.to_owned()))
     };
     let (held, helps): (Vec<_>, Vec<_>) = pauses.iter().filter_map(of).unzip();
     let (held, helps) = (held.join("; "), helps.join("; "));
     let word = word.as_str();
     let text = format!("{nick} is still {held}. `{word}` does not end this: {helps}");
     (!helps.is_empty()).then_some(text)
-}
-
-/// Returns date and minute of a moment: `2026-11-26 08:00Z`.
-fn minute(at: &str) -> Option<String> {
-    Some(format!("{} {}Z", at.get(..10)?, at.get(11..16)?))
 }

@@ -2,8 +2,9 @@
 //! [`Situation::describe`].
 
 use gangline_core::id::{ApprovalNumber, QuestionNumber};
+use jiff::tz::TimeZone;
 
-use super::{RunningTool, ShownPause, State, Task, cut::cut};
+use super::{RunningTool, ShownPause, State, Task, cut::cut, local::time};
 
 /// The longest description, in characters.
 pub const DESCRIPTION_MAX: usize = 200;
@@ -19,7 +20,7 @@ const EFFORT_MAX: usize = 20;
 const REASON_MAX: usize = 80;
 
 /// All that a description is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     /// Where the agent stands.
     pub state: State,
@@ -35,6 +36,8 @@ pub struct Situation<'a> {
     pub login: Option<&'a str>,
     /// Why it is parked, if that is known.
     pub parked: Option<&'a str>,
+    /// How its backend ended the last time, or why it did not start, while it is started again.
+    pub last_failure: Option<&'a str>,
     /// How many messages wait.
     pub waiting: u64,
     /// Whether the model refuses requests for now.
@@ -47,6 +50,8 @@ pub struct Situation<'a> {
     pub pauses: &'a [ShownPause],
     /// Whether the store cannot write.
     pub degraded: bool,
+    /// The zone of the times in the sentence.
+    pub zone: &'a TimeZone,
 }
 
 impl Situation<'_> {
@@ -81,14 +86,17 @@ impl Situation<'_> {
                 Some(why) => format!("parked until `resume`: {}", cut(why, REASON_MAX)),
                 None => "parked until `resume`: its backend died too often".to_owned(),
             },
-            State::Starting => "starting".to_owned(),
+            State::Starting => match self.last_failure {
+                Some(why) => format!("starts again after a failure: {}", cut(why, REASON_MAX)),
+                None => "starting".to_owned(),
+            },
             State::Draining => "its daemon ends".to_owned(),
             State::Ending => "ends a turn".to_owned(),
             State::Unknown => "in a phase that this version does not know".to_owned(),
             State::Compacting => "shortens its context".to_owned(),
             State::Paused if self.pauses.is_empty() => "paused".to_owned(),
             State::Paused => {
-                let whys: Vec<String> = self.pauses.iter().map(ShownPause::describe).collect();
+                let whys: Vec<String> = self.pauses.iter().map(|it| it.describe(self.zone)).collect();
                 whys.join("; ")
             }
             State::Idle if self.rate_limited && self.waiting > 0 => {
@@ -107,7 +115,7 @@ impl Situation<'_> {
                     let tool = cut(tool, 20);
                     format!("waits for approval {number} ({tool}){}", self.about(","))
                 }
-                (None, Some(tool)) => format!("runs {}{}", ran(tool), self.about(",")),
+                (None, Some(tool)) => format!("runs {}{}", self.ran(tool), self.about(",")),
                 (None, None) => format!("works{}", self.about("")),
             },
         }
@@ -126,10 +134,20 @@ impl Situation<'_> {
             text.push_str(&format!(" in {}", cut(&task.place, 24)));
         }
         // The day is the reader's own; a turn seldom outlives one.
-        if let Some(time) = task.since.get(11..19) {
-            text.push_str(&format!(" since {time}Z"));
+        text + &self.since(&task.since)
+    }
+
+    fn since(&self, at: &str) -> String {
+        time(at, self.zone).map_or_else(String::new, |time| format!(" since {time}"))
+    }
+
+    /// Returns a tool with what it runs and since when.
+    fn ran(&self, tool: &RunningTool) -> String {
+        let mut text = cut(&tool.name, 20);
+        if !tool.what.is_empty() {
+            text.push_str(&format!(" `{}`", cut(&tool.what, COMMAND_MAX)));
         }
-        text
+        text + &self.since(&tool.since)
     }
 
     /// Quotes what was asked, if there is room for more than a word of it.
@@ -143,16 +161,4 @@ impl Situation<'_> {
             Some(_) | None => String::new(),
         }
     }
-}
-
-/// Returns a tool with what it runs and since when.
-fn ran(tool: &RunningTool) -> String {
-    let mut text = cut(&tool.name, 20);
-    if !tool.what.is_empty() {
-        text.push_str(&format!(" `{}`", cut(&tool.what, COMMAND_MAX)));
-    }
-    if let Some(time) = tool.since.get(11..19) {
-        text.push_str(&format!(" since {time}Z"));
-    }
-    text
 }

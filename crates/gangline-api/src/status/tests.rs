@@ -6,7 +6,12 @@ use gangline_core::{
     agent::AgentPhase,
     id::{ApprovalNumber, MessageId, QuestionNumber},
     pause::{Continue, PauseReason},
+    word::Stored,
 };
+use jiff::tz::{TimeZone, offset};
+
+/// Two hours ahead of UTC.
+static EAST: TimeZone = TimeZone::fixed(offset(2));
 
 /// C28, R0-52, R2-40, R4-20: each surface's word for each state.
 #[test]
@@ -90,10 +95,36 @@ fn situation(state: State) -> Situation<'static> {
         rate_limited: false,
         effort: None,
         degraded: false,
+        last_failure: None,
+        zone: &EAST,
     }
 }
 
-/// R0-52: every reason of a pause is told, with its end.
+/// R0-52: what ends a pause is told, whatever its reason.
+#[test]
+fn a_pause_says_what_ends_it() {
+    let nick = "oak-ada".parse().unwrap();
+    let helps = |reason: PauseReason| {
+        ShownPause { reason: reason.into(), until: None, note: None }.helps(&nick)
+    };
+    let resume = "`gangline resume oak-ada` ends it";
+    for reason in [PauseReason::Operator, PauseReason::Schedule, PauseReason::RateLimit] {
+        assert_eq!(helps(reason), resume);
+    }
+    let raise = "raise it with `gangline budget raise`, or wait until then";
+    assert_eq!(helps(PauseReason::Budget), raise);
+    assert_eq!(helps(PauseReason::Fleet), "`gangline budget release` ends it");
+    let both = "`gangline resume oak-ada` or `gangline interrupt oak-ada` ends it";
+    assert_eq!(helps(PauseReason::Escalation), both);
+    let unknown = ShownPause {
+        reason: Stored::from("of_tomorrow".to_owned()),
+        until: None,
+        note: None,
+    };
+    assert_eq!(unknown.helps(&nick), resume);
+}
+
+/// R0-52: every reason of a pause is told, with its end by the clocks of the reader's zone.
 #[test]
 fn a_pause_says_why_and_until_when() {
     let pause = |reason: PauseReason, until: Option<&str>, note: Option<&str>| ShownPause {
@@ -104,17 +135,17 @@ fn a_pause_says_why_and_until_when() {
     let nine = Some("2026-11-26T09:00:00.000Z");
     for (pause, told) in [
         (pause(PauseReason::Operator, None, None), "paused"),
-        (pause(PauseReason::Operator, nine, None), "paused until 2026-11-26 09:00Z"),
+        (pause(PauseReason::Operator, nine, None), "paused until 2026-11-26 11:00"),
         (pause(PauseReason::Question, None, None), "paused: nobody answered its question"),
         (
             pause(PauseReason::Escalation, None, Some("the same call 4 times")),
             "held until `resume` or `abort`: it was escalated: the same call 4 times",
         ),
-        (pause(PauseReason::Schedule, nine, None), "sleeps until 2026-11-26 09:00Z"),
+        (pause(PauseReason::Schedule, nine, None), "sleeps until 2026-11-26 11:00"),
         (pause(PauseReason::Budget, None, None), "held: its budget is spent"),
         (
             pause(PauseReason::RateLimit, nine, None),
-            "waits until 2026-11-26 09:00Z for its provider's quota",
+            "waits until 2026-11-26 11:00 for its provider's quota",
         ),
         (
             pause(PauseReason::Fleet, None, None),
@@ -126,7 +157,7 @@ fn a_pause_says_why_and_until_when() {
     }
     let two = [pause(PauseReason::Operator, None, None), pause(PauseReason::Schedule, nine, None)];
     let paused = Situation { paused: true, pauses: &two, ..situation(State::Paused) };
-    assert_eq!(paused.describe(), "paused; sleeps until 2026-11-26 09:00Z");
+    assert_eq!(paused.describe(), "paused; sleeps until 2026-11-26 11:00");
 }
 
 /// If `resume` does not end the hold, the reply says what holds the agent, until when, and what helps.
@@ -139,23 +170,23 @@ fn what_resume_does_not_end_is_told_with_what_does() {
     };
     let night = Some("2026-11-27T00:00:00.000Z");
     let budget = pause(PauseReason::Budget, night, Some("the budget of oak-ada, 21 of 10 tokens"));
-    let told = still_held("oak-ada", Continue::Resume, std::slice::from_ref(&budget));
-    let expected = "oak-ada is still held until 2026-11-27 00:00Z: its budget is spent: the budget of \
+    let told = still_held("oak-ada", Continue::Resume, std::slice::from_ref(&budget), &EAST);
+    let expected = "oak-ada is still held until 2026-11-27 02:00: its budget is spent: the budget of \
                     oak-ada, 21 of 10 tokens. `resume` does not end this: raise it with `gangline budget \
                     raise`, or wait until then";
     assert_eq!(told.as_deref(), Some(expected));
     let fleet = pause(PauseReason::Fleet, None, None);
     let all = [pause(PauseReason::Operator, None, None), budget, fleet];
-    let told = still_held("oak-ada", Continue::Resume, &all).unwrap();
+    let told = still_held("oak-ada", Continue::Resume, &all, &EAST).unwrap();
     assert!(told.contains("10 tokens; held: the limit of the whole installation"), "{told}");
     assert!(told.ends_with("until then; `gangline budget release` ends it"), "{told}");
-    assert_eq!(still_held("oak-ada", Continue::Resume, &all[..1]), None);
+    assert_eq!(still_held("oak-ada", Continue::Resume, &all[..1], &EAST), None);
     let escalation = pause(PauseReason::Escalation, None, None);
     let two = [escalation, pause(PauseReason::Operator, None, None)];
-    let told = still_held("oak-ada", Continue::Abort, &two);
+    let told = still_held("oak-ada", Continue::Abort, &two, &EAST);
     let expected = "oak-ada is still paused. `abort` does not end this: `resume` ends it";
     assert_eq!(told.as_deref(), Some(expected));
-    assert_eq!(still_held("oak-ada", Continue::Abort, &two[..1]), None);
+    assert_eq!(still_held("oak-ada", Continue::Abort, &two[..1], &EAST), None);
 }
 
 #[test]
@@ -185,36 +216,41 @@ fn the_sentence_says_what_it_works_on_or_waits_for() {
         ),
         (
             busy,
-            "works on m42 for alice in #general since 21:33:48Z (`@oak-ada do the tests pass?`)",
+            "works on m42 for alice in #general since 23:33 (`@oak-ada do the tests pass?`)",
         ),
         (
             Situation { task: Some(&private), ..busy },
-            "works on m42 for alice since 21:33:48Z (`x`)",
+            "works on m42 for alice since 23:33 (`x`)",
         ),
-        (Situation { task: Some(&by_itself), ..busy }, "works since 21:33:48Z"),
+        (Situation { task: Some(&by_itself), ..busy }, "works since 23:33"),
         (
             Situation { tool: Some(&bash), state: State::RunningTool, waiting: 1, ..busy },
-            "runs Bash `npm test` since 21:35:00Z, on m42 for alice in #general since 21:33:48Z \
+            "runs Bash `npm test` since 23:35, on m42 for alice in #general since 23:33 \
              (`@oak-ada do the tests pass?`), 1 message waits",
         ),
         (
             Situation { tool: Some(&unknown), state: State::RunningTool, ..busy },
-            "runs Bash since 21:35:00Z, on m42 for alice in #general since 21:33:48Z (`@oak-ada do \
+            "runs Bash since 23:35, on m42 for alice in #general since 23:33 (`@oak-ada do \
              the tests pass?`)",
         ),
         (
             Situation { approval: Some((ApprovalNumber(12), "Bash")), tool: Some(&bash), ..busy },
-            "waits for approval 12 (Bash), on m42 for alice in #general since 21:33:48Z (`@oak-ada do \
+            "waits for approval 12 (Bash), on m42 for alice in #general since 23:33 (`@oak-ada do \
              the tests pass?`)",
         ),
         (
             Situation { paused: true, degraded: true, waiting: 9, ..busy },
-            "works on m42 for alice in #general since 21:33:48Z (`@oak-ada do the tests pass?`), the \
+            "works on m42 for alice in #general since 23:33 (`@oak-ada do the tests pass?`), the \
              store cannot write, paused, 9 messages wait",
         ),
         (
             Situation { login: Some("run `claude` once"), ..situation(State::NeedsLogin) },
             "waits for a login: run `claude` once",
+        ),
+        (situation(State::Starting), "starting"),
+        (
+            Situation { last_failure: Some("not ready in time"), ..situation(State::Starting) },
+            "starts again after a failure: not ready in time",
         ),
         (situation(State::Down), "its daemon is not running"),
         (situation(State::Parked), "parked until `resume`: its backend died too often"),
@@ -249,6 +285,8 @@ fn a_description_is_one_short_line_whatever_it_quotes() {
             pauses: &[],
             degraded: true,
             state: *state,
+            last_failure: None,
+            zone: &EAST,
         };
         let text = told.describe();
         assert!(text.chars().count() <= DESCRIPTION_MAX, "{text}");

@@ -87,6 +87,17 @@ impl Asked {
     }
 }
 
+/// How the configuration was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// The command line or the environment names it.
+    Named,
+    /// It is the usual one, or the one of the state folder.
+    Found,
+    /// It is the usual one, for a state folder that was named and has none of its own.
+    UsualForState,
+}
+
 /// What there is to look at.
 struct Site {
     paths: Paths,
@@ -97,8 +108,8 @@ struct Site {
     ordered: Ordered,
     /// What the agents' daemons told of themselves.
     told: BTreeMap<AgentName, (AgentRow, StatusNote)>,
-    /// Whether the command line or the environment names the configuration.
-    named: bool,
+    /// How the configuration was chosen.
+    choice: Choice,
 }
 
 /// Who is looked at.
@@ -263,7 +274,7 @@ async fn installation(
     tmux: Option<Check>,
 ) -> Group {
     let loaded = site.loaded.as_ref();
-    let mut checks = installation::configuration(&site.paths.config_file, site.named);
+    let mut checks = installation::configuration(&site.paths, site.choice);
     checks.extend(installation::registry(&site.problems()));
     checks.push(installation::state(&site.paths));
     checks.push(installation::store(&site.paths).await);
@@ -305,15 +316,28 @@ impl Site {
     fn of(global: &Global) -> Result<Self, Failure> {
         let plain = place::plain(&global.place())?;
         let named = global.config.is_some();
-        // With nothing of one's own, what the demo left is looked at.
-        let paths = match named || plain.config_file.exists() {
-            true => plain,
-            false => place::of_existing(&global.place())?,
+        let usual = plain.config_file.clone();
+        // A state folder that was named has a configuration of its own, as a rule; with nothing of
+        // one's own, what the demo left is looked at.
+        let (paths, loaded) = match named || (global.state.is_none() && usual.exists()) {
+            true => {
+                let loaded = configuration::quiet(&usual);
+                let named = global.state.is_some();
+                (installation::with_state_of(plain, loaded.as_ref(), named), loaded)
+            }
+            false => {
+                let installation = place::existing(&global.place())?;
+                let loaded = installation.configuration();
+                (installation.paths, loaded)
+            }
         };
-        let loaded = configuration::quiet(&paths.config_file);
-        let paths = installation::with_state_of(paths, loaded.as_ref(), global.state.is_some());
+        let choice = match (named, &global.state) {
+            (true, _) => Choice::Named,
+            (false, Some(_)) if place::in_use(&paths).is_none() => Choice::UsualForState,
+            (false, _) => Choice::Found,
+        };
         let (ordered, told) = (store::ordered(&paths), store::statuses(&paths));
-        Ok(Self { registry: configuration::registry(), ordered, told, paths, loaded, named })
+        Ok(Self { registry: configuration::registry(), ordered, told, paths, loaded, choice })
     }
 
     /// Returns what is wrong with the files that add backends.

@@ -53,6 +53,12 @@ fn a_start_is_done_when_the_right_daemon_is_ready() {
     other.row = None;
     assert_eq!(start(&other), waiting("starting"), "there was none before");
     assert_eq!(start(&phase("starting")), waiting("starting"));
+    let mut again = phase("starting");
+    if let Some(row) = &mut again.row {
+        row.status_json = Some(r#"{"last_failure":"not ready in time: no\nprompt"}"#.to_owned());
+    }
+    let told = "starting again; its last start failed: not ready in time: no ⏎ prompt";
+    assert_eq!(start(&again), waiting(told), "why it takes long");
     let mended = "fix that, then `gangline resume oak-ada`";
     let parked = format!("parked: its backend died too often; {mended}");
     assert_eq!(start(&phase("parked")), failed(&parked));

@@ -7,8 +7,9 @@ use gangline_api::{
     status::{AgentStatus, BYPASS, RunningTool, ShownPause, SupervisorStatus, WaitingFor},
 };
 use gangline_core::{agent::AgentPhase, budget::UsageSource};
-use gangline_os::clock::{self, UnixMicros, parse_rfc3339};
+use gangline_os::clock::{UnixMicros, parse_rfc3339};
 use gangline_store::MessageRow;
+use jiff::tz::TimeZone;
 
 use super::{
     budget::money,
@@ -34,7 +35,7 @@ fn state(agent: &AgentStatus) -> Cell {
         Some(AgentPhase::Idle) if agent.rate_limited && agent.pending > 0 => {
             ("rate limited", Paint::Yellow)
         }
-        Some(AgentPhase::Idle) if agent.paused => ("paused", Paint::Yellow),
+        Some(AgentPhase::Idle | AgentPhase::Starting) if agent.paused => ("paused", Paint::Yellow),
         Some(_) | None if !agent.waiting_for.is_empty() => (phase, Paint::Yellow),
         Some(_) | None => (phase, Paint::Green),
     };
@@ -61,7 +62,7 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
         line("runs", &running(tool, now));
     }
     for pause in &agent.pauses {
-        line("paused", &one_line(&paused(pause, now)));
+        line("paused", &one_line(&paused(agent, pause, now)));
     }
     if agent.pending > 0 {
         line("queue", &format!("{} waiting: `gangline cancel m42` cancels one", agent.pending));
@@ -170,16 +171,15 @@ pub(super) fn running(tool: &RunningTool, now: UnixMicros) -> String {
     format!("{}{what}, for {}", one_line(&tool.name), age(since))
 }
 
-/// Returns a pause with its end as clocks on the wall show it, and how long it still lasts.
-fn paused(pause: &ShownPause, now: UnixMicros) -> String {
-    let Some(until) = pause.until.as_deref().and_then(parse_rfc3339) else {
-        return pause.describe();
-    };
-    let (date, minute) = clock::local_minute(until);
-    let bare = ShownPause { until: None, ..pause.clone() };
+/// Returns a pause with its end as clocks on the wall show it, how long it still lasts, and what
+/// ends it.
+fn paused(agent: &AgentStatus, pause: &ShownPause, now: UnixMicros) -> String {
+    let until = pause.until.as_deref().and_then(parse_rfc3339);
     // Of a pause of two hours that has just begun, two hours are left.
-    let left = until.since(now) + Duration::from_secs(59);
-    format!("{}, until {date} {minute} (in {})", bare.describe(), age(left))
+    let left = until.map(|until| until.since(now) + Duration::from_secs(59));
+    let left = left.map_or_else(String::new, |left| format!(" (in {})", age(left)));
+    let held = pause.describe_with(&TimeZone::system(), &left);
+    format!("{held}; {}", pause.helps(&agent.nick))
 }
 
 fn turns(agent: &AgentStatus, now: UnixMicros) -> String {

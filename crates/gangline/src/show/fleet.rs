@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use gangline_api::{
     listing::{AgentListing, Desired, Standing},
-    status::{Activity, BYPASS, WaitingFor},
+    status::{Activity, BYPASS, ShownPause, WaitingFor},
 };
+use gangline_core::pause::PauseReason;
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
+use jiff::tz::TimeZone;
 
 use super::{
     agents::NONE,
@@ -60,9 +62,8 @@ pub(crate) fn list(agents: &[AgentListing], columns: Columns, now: UnixMicros) -
         }
     };
     for agent in agents {
-        if agent.status.activity == Activity::Working {
-            let doing = one_line(&agent.status.description);
-            out.push_str(&format!("\n{}: {doing}", agent.nick()));
+        if let Some(more) = more(agent) {
+            out.push_str(&format!("\n{}: {}", agent.nick(), one_line(&more)));
         }
         if let Some(why) = &agent.failed_because {
             out.push_str(&format!("\n{} failed: {}", agent.nick(), one_line(why)));
@@ -76,6 +77,27 @@ pub(crate) fn list(agents: &[AgentListing], columns: Columns, now: UnixMicros) -
     match out.ends_with('\n') {
         true => out,
         false => out + "\n",
+    }
+}
+
+/// Returns what stands below the table: what a busy agent does, or what holds another one, and what
+/// helps.
+fn more(agent: &AgentListing) -> Option<String> {
+    let status = &agent.status;
+    let zone = TimeZone::system();
+    let held = |pause: &ShownPause| {
+        format!("{}; {}", pause.describe(&zone), pause.helps(&status.nick))
+    };
+    match (agent.standing, status.pauses.as_slice()) {
+        _ if status.activity == Activity::Working => Some(status.description.clone()),
+        (Standing::Paused | Standing::RateLimited, [_, ..]) => {
+            Some(status.pauses.iter().map(held).collect::<Vec<_>>().join("; "))
+        }
+        // Only one that has failed before says more than that it starts.
+        (Standing::Starting, _) if status.description != "starting" => {
+            Some(status.description.clone())
+        }
+        _ => None,
     }
 }
 
@@ -201,7 +223,11 @@ fn waiting_for(agent: &AgentListing) -> Cell {
         WaitingFor::Release { cause, messages, .. } => format!("release {cause} ({messages} held)"),
         WaitingFor::Irc { .. } => "irc".to_owned(),
     };
-    let all: Vec<String> = agent.status.waiting_for.iter().map(one).collect();
+    let status = &agent.status;
+    let mut all: Vec<String> = status.waiting_for.iter().map(one).collect();
+    if agent.desired == Desired::Up {
+        all.extend(status.pauses.iter().filter_map(ends_it).map(str::to_owned));
+    }
     match (all.is_empty(), agent.desired, &agent.stopped_by) {
         (false, ..) => Cell::painted(Paint::Yellow, all.join(", ")),
         (true, Desired::Down, Some(by)) => {
@@ -209,6 +235,19 @@ fn waiting_for(agent: &AgentListing) -> Cell {
         }
         (true, Desired::Up | Desired::Down, _) => Cell::from("-"),
     }
+}
+
+/// Returns what a pause waits for, in a word or two.
+fn ends_it(pause: &ShownPause) -> Option<&'static str> {
+    Some(match pause.reason.known() {
+        Some(PauseReason::Operator | PauseReason::Question) | None => "resume",
+        // It is among what waits for people.
+        Some(PauseReason::Escalation) => return None,
+        Some(PauseReason::Schedule) => "its hours",
+        Some(PauseReason::Budget) => "its budget",
+        Some(PauseReason::RateLimit) => "its quota",
+        Some(PauseReason::Fleet) => "budget release",
+    })
 }
 
 fn channels(agent: &AgentListing) -> String {

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use gangline_agent::log::{self as events, Entry};
-use gangline_core::{MessageId, MessageState, outcome::OutcomeWord};
+use gangline_core::{MessageId, MessageState, Origin, outcome::OutcomeWord};
 use gangline_os::clock::UnixMicros;
-use gangline_store::{ApprovalRow, Made, OutboxRow, OutboxState, Trace, TurnRow};
+use gangline_store::{ApprovalRow, Made, MessageRow, OutboxRow, OutboxState, Trace, TurnRow};
 use jiff::tz::TimeZone;
 
 use super::text::{Paint, day, lines, one_line, paint, time};
@@ -55,26 +55,57 @@ pub(crate) fn screen(trace: &Trace, zone: &TimeZone) -> String {
 
 fn heading(trace: &Trace) -> String {
     let message = &trace.message;
-    let place = if message.target.is_empty() {
-        String::new()
-    } else {
-        format!(" in {}", one_line(&message.target))
-    };
-    let who = &message.principal;
-    let account = if who.account == message.sender {
-        who.tier.to_string()
-    } else {
-        format!("{}, {}", one_line(&who.account), who.tier)
-    };
     format!(
-        "{}  to {}  {}\n{}{place} from {} ({account})\n> {}\n",
+        "{}  to {}  {}\n{}, from {}\n> {}\n",
         paint(Paint::Bold, &message.id.to_string()),
         message.agent,
         paint(state_paint(message.state), message.state.as_str()),
-        message.origin,
-        one_line(&message.sender),
+        way(message),
+        author(message),
         events::short(message.body.as_str()),
     )
+}
+
+/// Returns how the message came, and where.
+fn way(message: &MessageRow) -> String {
+    let place = message.target.starts_with('#').then(|| one_line(&message.target));
+    let place = place.map_or_else(String::new, |room| format!(" in {room}"));
+    let way = match message.origin {
+        Origin::Mention => "a mention",
+        Origin::Direct => "a private message",
+        Origin::Cli => "the command line",
+        Origin::Http => "the HTTP interface",
+        Origin::Agent => "a tool of an agent",
+        Origin::Reminder => "a reminder",
+        Origin::Answer => "an answer to its question",
+        Origin::Wake => "a wake by a program",
+        Origin::System => "a note of Gangline itself",
+    };
+    format!("{way}{place}")
+}
+
+/// Returns who wrote the message: the name that was seen, the account if it has another name, and
+/// what the account may do if neither says so.
+fn author(message: &MessageRow) -> String {
+    let (who, tier) = (&message.principal, message.principal.tier.as_str());
+    let mut known = vec![message.sender.as_str()];
+    let mut text = one_line(&message.sender);
+    if message.origin == Origin::Wake {
+        // A program has no account: whoever let it in gave it these rights.
+        return format!("{text}, with {tier} rights");
+    }
+    match who.account.strip_prefix('~') {
+        Some(_) => text.push_str(", not logged in"),
+        None if who.account == message.sender || who.account == tier => {}
+        None => {
+            text.push_str(&format!(", logged in as {}", one_line(&who.account)));
+            known.push(&who.account);
+        }
+    }
+    match known.contains(&tier) {
+        true => text,
+        false => format!("{text} ({tier})"),
+    }
 }
 
 fn state_paint(state: MessageState) -> Paint {

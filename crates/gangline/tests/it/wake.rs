@@ -44,7 +44,7 @@ fn a_wake_is_stored_whether_its_daemon_runs_or_not() {
         again.stderr
     );
     let trace = run(&["trace", "m1"]).ok();
-    assert!(trace.contains("wake from ci (wake:ci, owner)"), "{trace}");
+    assert!(trace.contains("a wake by a program, from ci, with owner rights"), "{trace}");
     assert_eq!(run(&["down"]).code, 0);
     assert_eq!(hub.wait(), 0);
     let again = run(&wake);

@@ -1,6 +1,6 @@
 //! The hub and the IRC server.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::Path, time::Duration};
 
 use gangline_core::AgentName;
 use gangline_hub::about::{About, StandingWord};
@@ -57,20 +57,26 @@ pub(super) fn look(paths: &Paths, loaded: Option<&Loaded>) -> (Hub, Check) {
         Ok(Some(hub)) => {
             let check = match &hub.about {
                 None => Check::note(NAME, "it is starting"),
-                Some(about) => running(about),
+                Some(about) => running(about, &paths.config_file),
             };
             (Hub { runs: true, about: hub.about }, check)
         }
     }
 }
 
-fn running(about: &About) -> Check {
+fn running(about: &About, config: &Path) -> Check {
     const NAME: &str = "hub";
     let text = format!("process {}, version {}", about.pid, about.version);
     if let Some(why) = &about.refused {
         return Check::warn(NAME, format!("{text}: it still runs with an earlier configuration"))
             .detail(why)
             .remedy("correct the configuration, then `gangline up -d`");
+    }
+    if about.config != config {
+        let theirs = about.config.display();
+        return Check::warn(NAME, format!("{text}: it runs with another configuration: {theirs}"))
+            .remedy(format!("`gangline doctor --config {theirs}` checks that one"))
+            .remedy("`gangline down`, then `gangline up -d`, uses the one above");
     }
     if was_replaced(about.pid) == Some(true) {
         return Check::warn(NAME, format!("{text}: its program was replaced after it started"))

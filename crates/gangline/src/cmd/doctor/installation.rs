@@ -15,7 +15,10 @@ use gangline_os::{
 };
 use gangline_store::{OpenError, OpenOptions, Store};
 
-use super::report::{Check, Level};
+use super::{
+    Choice,
+    report::{Check, Level},
+};
 use crate::{
     configuration::{self, Loaded},
     failure::Failure,
@@ -28,11 +31,12 @@ const NEARLY_FULL: u64 = 1 << 30;
 /// The longest path of a socket, in bytes.
 const SOCKET_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// Looks at the configuration. `named` = the command line or the environment names the file.
-pub(super) fn configuration(file: &Path, named: bool) -> Vec<Check> {
+/// Looks at the configuration.
+pub(super) fn configuration(paths: &Paths, choice: Choice) -> Vec<Check> {
     const NAME: &str = "configuration";
+    let file = paths.config_file.as_path();
     let shown = file.display();
-    if !named && !file.exists() {
+    if choice != Choice::Named && !file.exists() {
         let check = Check::warn(NAME, format!("there is none: {shown}"));
         return vec![
             check
@@ -55,7 +59,12 @@ pub(super) fn configuration(file: &Path, named: bool) -> Vec<Check> {
                     .remedy("add one below `agents:`"),
                 false => Check::ok(NAME, format!("{shown}: {agents}")),
             };
-            std::iter::once(good).chain(warnings(&loaded)).collect()
+            let guess = (choice == Choice::UsualForState).then(|| {
+                let state = paths.state.display();
+                Check::note(NAME, format!("this is the usual one: {state} has none of its own"))
+                    .remedy("`--config FILE` names the one that belongs to this state folder")
+            });
+            std::iter::once(good).chain(guess).chain(warnings(&loaded)).collect()
         }
     }
 }

@@ -390,14 +390,33 @@ async fn until_ready(
     match fleet::left_undone(&fleet.paths, &failed) {
         Some(failure) => {
             let failure = match late {
-                true => failure.hint(KEEPS_TRYING),
+                true => in_terminal(fleet, &failed).into_iter().fold(failure, |failure, name| {
+                    failure.hint(format!("`gangline attach {name}` shows its screen"))
+                }),
                 false => failure,
             };
+            let failure = if late { failure.hint(KEEPS_TRYING) } else { failure };
             failure.report();
             Ok(failure.exit().code())
         }
         None => Ok(0),
     }
+}
+
+/// Returns those of the agents that work in a terminal: their screens show what they wait for.
+fn in_terminal<'a>(
+    fleet: &Fleet,
+    failed: &'a BTreeMap<AgentName, String>,
+) -> Vec<&'a AgentName> {
+    let Some(loaded) = &fleet.loaded else { return Vec::new() };
+    let ordered = store::ordered(&fleet.paths);
+    let is_on_screen = |name: &AgentName| {
+        let driven = loaded.agent(name).ok().map(|agent| {
+            loaded.driven(agent, ordered.get(name).map(String::as_str))
+        });
+        driven.is_some_and(|it| it.is_ok_and(|it| it.found.is_in_terminal()))
+    };
+    failed.keys().filter(|name| is_on_screen(name)).collect()
 }
 
 /// Returns what is missing so that the backends of these can answer, by agent.

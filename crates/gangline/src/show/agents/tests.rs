@@ -1,9 +1,14 @@
+use std::time::Duration;
+
 use anstream::adapter::strip_str;
 use gangline_api::budget::Counted;
 use gangline_core::{
     agent::AgentPhase,
     budget::{Spent, UsageSource},
+    pause::PauseReason,
 };
+use gangline_os::clock;
+use gangline_store::{Holds, PauseRow};
 
 use super::whole;
 use crate::view::{
@@ -30,6 +35,32 @@ fn one_agent_is_shown_whole_and_nothing_of_it_moves_the_cursor() {
       session   s-1
       waits for approval 12 (Bash): ls -l<U+001B>[2J; asked 1m ago; `gangline approvals 12` shows all of it
     ");
+}
+
+/// R0-52: an agent that was paused before its backend has started is paused, and says until when by
+/// the clocks here, and what ends it.
+#[test]
+fn an_agent_that_is_paused_from_its_start_says_so() {
+    let mut facts = facts();
+    let row = facts.row.as_mut().unwrap();
+    row.phase = Some(AgentPhase::Starting.into());
+    row.status_json = None;
+    let now = clock::system().now();
+    let until = now.plus(Duration::from_secs(7200));
+    row.pauses = vec![PauseRow {
+        reason: PauseReason::Budget,
+        until: Some(until),
+        holds: Holds::Yes,
+        note: None,
+        at: now,
+    }];
+    let text = strip_str(&whole(&status(&facts), now)).to_string();
+    assert!(text.contains("\n  state     paused\n"), "{text}");
+    let (date, minute) = clock::local_minute(until);
+    let held = |more: &str| format!("held until {date} {minute}{more}: its budget is spent");
+    assert!(text.contains(&format!("\n  doing     {}\n", held(""))), "{text}");
+    let helps = "; raise it with `gangline budget raise`, or wait until then";
+    assert!(text.contains(&format!("\n  paused    {}{helps}\n", held(" (in 2h)"))), "{text}");
 }
 
 /// A number says who counted it, and an unknown cost is no 0.

@@ -1,9 +1,10 @@
 use anstream::adapter::strip_str;
 use gangline_api::{
     listing::{AgentListing, Desired, Keeping, Standing},
-    status::{Activity, WaitingFor},
+    status::{Activity, ShownPause, WaitingFor},
 };
-use gangline_os::clock::rfc3339;
+use gangline_core::pause::PauseReason;
+use gangline_os::clock::{UnixMicros, local_minute, rfc3339};
 
 use super::{Columns, list};
 use crate::view::{
@@ -81,6 +82,39 @@ fn ps_has_one_aligned_line_an_agent() {
     assert!(at(2).ends_with("native (--runtime)  approval 12…"), "{text}");
     let old = "oak-bartholomew runs an old program: `gangline restart oak-bartholomew` uses";
     assert!(text.contains(old), "{text}");
+}
+
+/// R0-52: what holds an agent, until when by the clocks here, and what helps.
+#[test]
+fn ps_says_what_holds_an_agent_and_what_helps() {
+    let held = |nick: &str, reason: PauseReason, until: Option<UnixMicros>| {
+        let mut held = listing(nick);
+        let note = Some("21 of 10 tokens".to_owned());
+        held.status.pauses = vec![ShownPause { reason: reason.into(), until: until.map(rfc3339), note }];
+        held.status.paused = true;
+        held.status.activity = Activity::Paused;
+        held.standing = Standing::Paused;
+        held
+    };
+    let budget = held("oak-ada", PauseReason::Budget, Some(at(3600)));
+    let person = held("oak-bartholomew", PauseReason::Operator, None);
+    let mut failed = listing("oak-cleo");
+    failed.standing = Standing::Starting;
+    failed.status.description = "starts again after a failure: no such file".to_owned();
+    let mut starting = failed.clone();
+    starting.status.nick = "oak-dan".parse().unwrap();
+    starting.status.description = "starting".to_owned();
+    let all = [budget, person, failed, starting];
+    let text = strip_str(&list(&all, Columns::Usual, at(50))).to_string();
+    let line = |at: usize| text.lines().nth(at).unwrap();
+    assert!(line(1).ends_with("  its budget") && line(2).ends_with("  resume"), "{text}");
+    let (date, minute) = local_minute(at(3600));
+    let below = format!(
+        "\noak-ada: held until {date} {minute}: its budget is spent: 21 of 10 tokens; raise it \
+         with `gangline budget raise`, or wait until then\noak-bartholomew: paused; `gangline \
+         resume oak-bartholomew` ends it\noak-cleo: starts again after a failure: no such file\n"
+    );
+    assert!(text.ends_with(&below), "{text}");
 }
 
 /// C5: an agent whose tools run unasked is known at a glance, whoever decided it.

@@ -1,5 +1,5 @@
 use anstream::adapter::strip_str;
-use gangline_core::MessageState;
+use gangline_core::{MessageState, Origin, Tier};
 use gangline_store::{OutboxRow, OutboxState};
 use jiff::tz::TimeZone;
 
@@ -10,7 +10,7 @@ use crate::view::tests::{life, line};
 fn the_whole_life_of_a_message_stands_in_the_order_of_time() {
     insta::assert_snapshot!(strip_str(&screen(&life(), &TimeZone::UTC)).to_string(), @r#"
     m42  to oak-ada  answered
-    mention in #general from ada (owner, owner)
+    a mention in #general, from ada (owner)
     > @oak-ada run ls
 
     2026-11-21
@@ -53,4 +53,41 @@ fn what_is_not_settled_yet_says_so() {
     assert!(text.ends_with("\nnot settled yet: turn lost\n"), "{text}");
     assert!(text.contains("line 2/2     undeliverable: 403 No such channel\n"), "{text}");
     assert!(!text.contains("confirmed"), "{text}");
+}
+
+/// Each thing is said once: the name that was seen, the account if it is another name, the rights.
+#[test]
+fn who_wrote_it_is_said_once() {
+    let from = |origin: Origin, (sender, account, tier): (&str, &str, Tier)| {
+        let mut life = life();
+        let message = &mut life.message;
+        message.origin = origin;
+        message.sender = sender.into();
+        message.principal.account = account.into();
+        message.principal.tier = tier;
+        let text = strip_str(&screen(&life, &TimeZone::UTC)).to_string();
+        text.lines().nth(1).unwrap().to_owned()
+    };
+    for (origin, who, shown) in [
+        (Origin::Mention, ("ada", "owner", Tier::Owner), "a mention in #general, from ada (owner)"),
+        (Origin::Mention, ("bob", "bob", Tier::Member), "a mention in #general, from bob (member)"),
+        (
+            Origin::Mention,
+            ("b\x1bb", "bob", Tier::Member),
+            "a mention in #general, from b<U+001B>b, logged in as bob (member)",
+        ),
+        (
+            Origin::Mention,
+            ("eve", "~eve", Tier::Stranger),
+            "a mention in #general, from eve, not logged in (stranger)",
+        ),
+        (Origin::Cli, ("owner", "owner", Tier::Owner), "the command line in #general, from owner"),
+        (
+            Origin::Wake,
+            ("matrix", "wake:matrix", Tier::Agent),
+            "a wake by a program in #general, from matrix, with agent rights",
+        ),
+    ] {
+        assert_eq!(from(origin, who), shown);
+    }
 }
