@@ -96,7 +96,8 @@ impl Situation<'_> {
             State::Compacting => "shortens its context".to_owned(),
             State::Paused if self.pauses.is_empty() => "paused".to_owned(),
             State::Paused => {
-                let whys: Vec<String> = self.pauses.iter().map(|it| it.describe(self.zone)).collect();
+                let whys: Vec<String> =
+                    self.pauses.iter().map(|it| it.describe(self.zone)).collect();
                 whys.join("; ")
             }
             State::Idle if self.rate_limited && self.waiting > 0 => {

@@ -116,11 +116,8 @@ fn a_pause_says_what_ends_it() {
     assert_eq!(helps(PauseReason::Fleet), "`gangline budget release` ends it");
     let both = "`gangline resume oak-ada` or `gangline interrupt oak-ada` ends it";
     assert_eq!(helps(PauseReason::Escalation), both);
-    let unknown = ShownPause {
-        reason: Stored::from("of_tomorrow".to_owned()),
-        until: None,
-        note: None,
-    };
+    let unknown =
+        ShownPause { reason: Stored::from("of_tomorrow".to_owned()), until: None, note: None };
     assert_eq!(unknown.helps(&nick), resume);
 }
 
@@ -214,14 +211,8 @@ fn the_sentence_says_what_it_works_on_or_waits_for() {
             Situation { waiting: 2, paused: true, ..situation(State::Paused) },
             "paused, 2 messages wait",
         ),
-        (
-            busy,
-            "works on m42 for alice in #general since 23:33 (`@oak-ada do the tests pass?`)",
-        ),
-        (
-            Situation { task: Some(&private), ..busy },
-            "works on m42 for alice since 23:33 (`x`)",
-        ),
+        (busy, "works on m42 for alice in #general since 23:33 (`@oak-ada do the tests pass?`)"),
+        (Situation { task: Some(&private), ..busy }, "works on m42 for alice since 23:33 (`x`)"),
         (Situation { task: Some(&by_itself), ..busy }, "works since 23:33"),
         (
             Situation { tool: Some(&bash), state: State::RunningTool, waiting: 1, ..busy },

@@ -85,9 +85,8 @@ pub(crate) fn list(agents: &[AgentListing], columns: Columns, now: UnixMicros) -
 fn more(agent: &AgentListing) -> Option<String> {
     let status = &agent.status;
     let zone = TimeZone::system();
-    let held = |pause: &ShownPause| {
-        format!("{}; {}", pause.describe(&zone), pause.helps(&status.nick))
-    };
+    let held =
+        |pause: &ShownPause| format!("{}; {}", pause.describe(&zone), pause.helps(&status.nick));
     match (agent.standing, status.pauses.as_slice()) {
         _ if status.activity == Activity::Working => Some(status.description.clone()),
         (Standing::Paused | Standing::RateLimited, [_, ..]) => {

@@ -404,16 +404,14 @@ async fn until_ready(
 }
 
 /// Returns those of the agents that work in a terminal: their screens show what they wait for.
-fn in_terminal<'a>(
-    fleet: &Fleet,
-    failed: &'a BTreeMap<AgentName, String>,
-) -> Vec<&'a AgentName> {
+fn in_terminal<'a>(fleet: &Fleet, failed: &'a BTreeMap<AgentName, String>) -> Vec<&'a AgentName> {
     let Some(loaded) = &fleet.loaded else { return Vec::new() };
     let ordered = store::ordered(&fleet.paths);
     let is_on_screen = |name: &AgentName| {
-        let driven = loaded.agent(name).ok().map(|agent| {
-            loaded.driven(agent, ordered.get(name).map(String::as_str))
-        });
+        let driven = loaded
+            .agent(name)
+            .ok()
+            .map(|agent| loaded.driven(agent, ordered.get(name).map(String::as_str)));
         driven.is_some_and(|it| it.is_ok_and(|it| it.found.is_in_terminal()))
     };
     failed.keys().filter(|name| is_on_screen(name)).collect()

@@ -90,7 +90,8 @@ fn ps_says_what_holds_an_agent_and_what_helps() {
     let held = |nick: &str, reason: PauseReason, until: Option<UnixMicros>| {
         let mut held = listing(nick);
         let note = Some("21 of 10 tokens".to_owned());
-        held.status.pauses = vec![ShownPause { reason: reason.into(), until: until.map(rfc3339), note }];
+        held.status.pauses =
+            vec![ShownPause { reason: reason.into(), until: until.map(rfc3339), note }];
         held.status.paused = true;
         held.status.activity = Activity::Paused;
         held.standing = Standing::Paused;
