@@ -17,6 +17,7 @@ mod chat;
 mod checkpoint;
 pub mod container;
 mod control;
+pub mod effort;
 mod environment;
 mod fleet;
 #[cfg(test)]

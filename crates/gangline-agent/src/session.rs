@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 use gangline_core::{
     TurnId,
     agent::{ChosenModel, Generation},
-    effort::Effort,
+    effort::{Effort, EffortLevel},
     outcome::EndedBy,
     whisper::WhisperRoad,
 };
 use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
     ApprovalReply, Block, Capabilities, Command, Prompt, RuntimeEvent, SessionId, StartOptions,
-    StopReason, TurnResult,
+    StopReason, Thinking, TurnResult,
 };
 use tokio::sync::watch;
 use tracing::{debug, warn};
@@ -38,6 +38,8 @@ pub(crate) struct SessionOptions {
     pub(crate) first: Option<String>,
     /// The model of the configuration.
     pub(crate) configured: Option<String>,
+    /// The effort of the configuration.
+    pub(crate) thinking: Option<Thinking>,
     /// The token that identifies this generation's children (C21); `None` without a generation.
     pub(crate) token: watch::Sender<Option<Secret>>,
 }
@@ -49,6 +51,7 @@ pub(crate) struct Generations {
     known_as: Option<String>,
     first: Option<String>,
     configured: Option<String>,
+    thinking: Option<Thinking>,
     token: watch::Sender<Option<Secret>>,
     /// The generation that is in use; none while one ends, whatever it still says.
     open: Option<Generation>,
@@ -86,9 +89,9 @@ pub(crate) enum SessionEvent {
 
 impl Generations {
     pub(crate) fn new(port: BackendPort, set_up: SessionOptions) -> Self {
-        let SessionOptions { options, known_as, first, configured, token } = set_up;
+        let SessionOptions { options, known_as, first, configured, thinking, token } = set_up;
         let (open, given, news) = (None, None, VecDeque::new());
-        Self { port, options, known_as, first, configured, token, open, given, news }
+        Self { port, options, known_as, first, configured, thinking, token, open, given, news }
     }
 
     /// Waits for what the loop hears next. Cancel-safe: yes.
@@ -203,6 +206,19 @@ impl Generations {
             Some(_) => ChosenModel::Named,
             None => ChosenModel::Default,
         })
+    }
+
+    /// Chooses another ground level of the effort; `None` = the configuration's. Returns whether that is
+    /// another one than a backend that runs was started with.
+    pub(crate) fn choose_effort(&mut self, effort: Option<EffortLevel>) -> bool {
+        let chosen = effort.map(|level| Thinking::Said(level.to_string()));
+        let thinking = chosen.or_else(|| self.thinking.clone());
+        std::mem::replace(&mut self.options.thinking, thinking) != self.options.thinking
+    }
+
+    /// Returns the effort that somebody has said, here or in the configuration.
+    pub(crate) fn effort(&self) -> Option<&str> {
+        self.options.thinking.as_ref()?.said()
     }
 
     /// Tells the backend the model that was chosen.

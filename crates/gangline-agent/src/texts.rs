@@ -101,6 +101,12 @@ pub(crate) fn model(name: Option<&str>) -> String {
     format!("the model is {name} from the next turn on")
 }
 
+/// The effort was chosen, and the backend is started anew for it.
+pub(crate) fn effort(level: Option<&str>) -> String {
+    let level = level.map_or_else(|| "the backend's default".to_owned(), |it| format!("`{it}`"));
+    format!("the effort is {level} from the next turn on; the backend is started anew for it")
+}
+
 /// The permissions of the agent do not hold with its program (C5).
 pub(crate) fn ran_unasked((agent, mode): (&AgentName, &str), ran: &str) -> String {
     format!(

@@ -189,6 +189,7 @@ impl Agent {
             Input::Unpause { reason } => self.unpause(reason, &mut out),
             Input::Change(change) => self.change_context(change),
             Input::ModelChosen(model) => self.model_chosen(model),
+            Input::EffortChosen => self.effort_chosen(),
             Input::ThinkDeeper { turn, road } => self.think_deeper(turn, road, &mut out),
             Input::Drain(drain) => self.drain(now, drain, &mut out),
             Input::StoreDegraded => self.degraded = true,

@@ -49,6 +49,7 @@ const CAN: Capabilities = Capabilities {
     default_model: Some("default"),
     // The newest one takes it with the next prompt, older ones with the next request.
     effort: EffortChange::NextTurn,
+    efforts: &effort::LEVELS,
     begins_turns: true,
     host_tools: true,
     mcp_stdio: true,

@@ -45,6 +45,7 @@ const CAN: Capabilities = Capabilities {
     clear: true,
     set_model: true,
     effort: EffortChange::NextTurn,
+    efforts: &effort::LEVELS,
     host_tools: true,
     mcp_stdio: true,
     mcp_http: true,

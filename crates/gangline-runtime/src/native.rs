@@ -42,6 +42,7 @@ const CAN: Capabilities = Capabilities {
     clear: true,
     set_model: true,
     effort: EffortChange::AtOnce,
+    efforts: &effort::WORDS,
     host_tools: true,
     mcp_stdio: true,
     mcp_http: true,

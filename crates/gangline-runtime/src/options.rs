@@ -8,7 +8,7 @@ use std::{
 };
 
 use gangline_core::{
-    effort::EffortChange,
+    effort::{EffortChange, EffortLevel},
     permission::{self, Permissions},
     reading::Bounds,
     whisper::WhisperRoad,
@@ -279,6 +279,8 @@ pub struct Capabilities {
     pub fixed_model: bool,
     /// When [`crate::Command::SetEffort`] takes effect.
     pub effort: EffortChange,
+    /// The levels of the effort that it can be started with, the least first; none if it has no such setting.
+    pub efforts: &'static [EffortLevel],
     /// The backend may begin turns by itself.
     pub begins_turns: bool,
     /// The tools of the daemon reach the model.
@@ -325,6 +327,7 @@ impl Capabilities {
         default_model: None,
         fixed_model: false,
         effort: EffortChange::Never,
+        efforts: &[],
         begins_turns: false,
         host_tools: false,
         mcp_stdio: false,

@@ -22,6 +22,7 @@ mod demo;
 mod deny;
 mod doctor;
 mod down;
+mod effort;
 mod harness;
 mod import;
 mod inbox;
@@ -110,6 +111,7 @@ commands! {
     Interrupt = interrupt,
     Release = release,
     Model = model,
+    Effort = effort,
     Sessions = sessions,
     Compact = compact,
     Clear = clear,

@@ -2,13 +2,13 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use gangline_core::model::ModelName;
+use gangline_core::{effort::EffortLevel, model::ModelName};
 use gangline_os::{CancellationToken, change_notice::ChangeNotice};
 use tokio::sync::{Notify, watch};
 use tracing::warn;
 
 use super::AgentLoop;
-use crate::{journal::Single, model};
+use crate::{effort, journal::Single, model};
 
 /// A change notice is a hint; the table is the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub(crate) struct ChangeNotices {
     pub(crate) model_file: PathBuf,
     pub(crate) model_outside: Option<PathBuf>,
     pub(crate) model: Option<ModelName>,
+    /// The same of the effort.
+    pub(crate) effort_file: PathBuf,
+    pub(crate) effort: Option<EffortLevel>,
 }
 
 impl ChangeNotices {
@@ -82,7 +85,7 @@ impl AgentLoop {
         self.looks.want();
     }
 
-    /// Another process may have paused the agent, or chosen a model for it.
+    /// Another process may have paused the agent, or chosen a model or an effort for it.
     fn look_at_orders(&mut self) {
         self.journal.push(Single::LookAtPause { words: self.words });
         let change_notices = &mut self.change_notices;
@@ -91,6 +94,11 @@ impl AgentLoop {
         if model != change_notices.model {
             change_notices.model.clone_from(&model);
             self.choose_model(model);
+        }
+        let effort = effort::read(&self.change_notices.effort_file);
+        if effort != self.change_notices.effort {
+            self.change_notices.effort = effort;
+            self.choose_effort(effort);
         }
     }
 }

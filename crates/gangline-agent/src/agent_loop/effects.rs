@@ -246,6 +246,10 @@ impl AgentLoop {
                 self.record_notice(None, "runtime", texts::model(model.as_deref()));
                 self.model(model);
             }
+            Notice::EffortChanges => {
+                let text = texts::effort(self.generations.effort());
+                self.record_notice(None, "effort", text);
+            }
             Notice::NothingToInterrupt => debug!("there is no turn to interrupt"),
             Notice::Late { turn } => debug!(%turn, "something came late"),
             Notice::LateGeneration { generation } => {

@@ -3,6 +3,7 @@
 use gangline_core::{
     MessageId, TurnId,
     agent::{Input, Operator, PhaseName},
+    effort::EffortLevel,
     model::ModelName,
     outcome::By,
     pause::PauseReason,
@@ -46,6 +47,23 @@ impl AgentLoop {
             | PhaseName::Prompting
             | PhaseName::Working
             | PhaseName::Interrupting => self.think(Input::ModelChosen(chosen)),
+        }
+    }
+
+    /// Another ground level of the effort was chosen; `None` = the configuration's. A backend that runs is
+    /// started anew for it between two turns.
+    pub(super) fn choose_effort(&mut self, effort: Option<EffortLevel>) {
+        if !self.generations.choose_effort(effort) {
+            return;
+        }
+        match self.core.view().phase {
+            PhaseName::Down | PhaseName::Parked => {}
+            PhaseName::Starting
+            | PhaseName::Idle
+            | PhaseName::Taking
+            | PhaseName::Prompting
+            | PhaseName::Working
+            | PhaseName::Interrupting => self.think(Input::EffortChosen),
         }
     }
 

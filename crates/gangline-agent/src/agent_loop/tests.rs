@@ -88,6 +88,7 @@ fn generations() -> Generations {
             known_as: None,
             first: None,
             configured: None,
+            thinking: None,
             token: watch::Sender::new(None),
         },
     )
@@ -123,6 +124,8 @@ async fn ports(
         model_file: folder.join("model"),
         model_outside: None,
         model: None,
+        effort_file: folder.join("effort"),
+        effort: None,
     };
     let looks = Looks::new(LookDeps { agent, epoch, store: store.clone(), clock });
     (journal, looks, change_notices, store)

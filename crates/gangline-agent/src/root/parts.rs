@@ -20,6 +20,7 @@ use gangline_config::Progress;
 use gangline_core::{
     Epoch,
     agent::{Agent, View},
+    effort::EffortLevel,
     model::ModelName,
     name::ChannelName,
     redact::Redactor,
@@ -49,7 +50,6 @@ use crate::{
     environment,
     hooks::{Call, HookSender, Hooks, Program},
     journal::{Journal, JournalDeps},
-    model,
     notes::Notes,
     nursery::{Nursery, Spawner},
     relaying::Prepared,
@@ -183,6 +183,8 @@ struct Shared {
     unasked: Option<String>,
     /// The model that somebody had chosen when the daemon started.
     model: Option<ModelName>,
+    /// The effort that somebody chose.
+    effort: Option<EffortLevel>,
 }
 
 impl Parts {
@@ -249,10 +251,8 @@ impl Parts {
             flush: flush.clone(),
             halt: halt.clone(),
             unasked,
-            model: model::current(
-                &model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
-                settings.model_file.as_deref(),
-            ),
+            model: inputs::chosen_model(settings),
+            effort: inputs::chosen_effort(settings),
         };
         let (feed, fed) = Feed::new();
         let (feed, fed) = match settings.watching.by {
@@ -448,6 +448,7 @@ fn generations(
             known_as: started.known_as.clone(),
             first: settings.agent.initial_prompt.clone(),
             configured: settings.agent.model.clone(),
+            thinking: Some(options::thinking(&settings.agent)),
             token,
         },
     )

@@ -45,6 +45,7 @@ impl Fixture {
             known_as: None,
             first: Some("you are Ada".to_owned()),
             configured: None,
+            thinking: None,
             token: sender,
         };
         let session = Generations::new(port, set_up);

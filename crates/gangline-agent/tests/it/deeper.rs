@@ -2,6 +2,7 @@
 
 use gangline_core::{
     MessageId, Redacted,
+    effort::EffortLevel,
     whisper::{WhisperKind, WhisperSource},
 };
 use gangline_store::{NewMessage, NewWhisper};
@@ -13,6 +14,8 @@ const NOTICES: &str = "SELECT json_extract(payload, '$.text') FROM events WHERE 
                        json_extract(payload, '$.code') = 'effort' ORDER BY seq";
 const RAISED: &str = "the effort is high for this task: it was asked to think deeper";
 const LOWERED: &str = "the effort is as before: the task is over";
+const CHOSEN: &str = "the effort is `high` from the next turn on; the backend is started anew for it";
+const BACK: &str = "the effort is `low` from the next turn on; the backend is started anew for it";
 const KEYS: &str = "model: haiku\nthinking: low\npermissions: bypass";
 
 /// Waits until these are the efforts of Ada's requests.
@@ -155,5 +158,43 @@ rules:
     let bodies = "SELECT body FROM messages ORDER BY id";
     assert_eq!(rig.query(bodies), ["wait", "another", "of the first"]);
     efforts(&rig, &["low", "high", "low", "high"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// R0-65: an effort that somebody chooses is the ground level from the next turn on, in the same session. It
+/// outlives the daemon, until it is taken back.
+#[test]
+fn an_effort_that_is_chosen_counts_from_the_next_turn_on() {
+    let rig = Rig::unnamed("rules:\n  - reply: [text: \"fine: turn ${turn}\"]\n", "", KEYS);
+    let daemon = rig.start();
+    let mut ori = rig.member("ori");
+    let mut ask = |text: &str| {
+        ori.say(ROOM, &format!("@lab-ada {text}"));
+        ori.hears(ADA, ROOM, "fine: ");
+    };
+    ask("one");
+    let session = rig.query("SELECT session FROM agents");
+    let model = rig.hold_model();
+    let mut eve = rig.member("eve");
+    rig.at_work(&mut eve, "@lab-ada two");
+    rig.chooses_effort(Some(EffortLevel::High));
+    drop(model);
+    eve.hears(ADA, ROOM, "fine: ");
+    rig.sees(NOTICES, &[CHOSEN]);
+    ask("three");
+    efforts(&rig, &["low", "low", "high"]);
+    assert_eq!(rig.query("SELECT session FROM agents"), session);
+    // The same once more changes nothing.
+    rig.chooses_effort(Some(EffortLevel::High));
+    daemon.kill();
+    let daemon = rig.start();
+    ask("four");
+    efforts(&rig, &["low", "low", "high", "high"]);
+    rig.chooses_effort(None);
+    rig.sees(NOTICES, &[CHOSEN, BACK]);
+    ask("five");
+    efforts(&rig, &["low", "low", "high", "high", "low"]);
+    let settled = "SELECT DISTINCT state || ' ' || attempt FROM messages WHERE origin <> 'system'";
+    rig.sees(settled, &["answered 1"]);
     assert_eq!(daemon.stop().code, 0);
 }

@@ -47,6 +47,8 @@ pub enum Notice {
     Unparked,
     /// Another model is used from now on.
     ModelChanges,
+    /// The backend is started anew with another ground level of the effort.
+    EffortChanges,
     /// There is no turn to interrupt.
     NothingToInterrupt,
     /// Something came for a turn that is not open, or an approval that does not wait; dropped.

@@ -149,6 +149,8 @@ pub enum Input {
     Change(ContextChange),
     /// Another model was chosen than the backend was started with or told last.
     ModelChosen(ChosenModel),
+    /// Another ground level of the effort was chosen than the backend was started with.
+    EffortChosen,
     /// The agent is given a whisper that asks it to think deeper. With a prompt: before that is given.
     ThinkDeeper {
         /// In which turn.

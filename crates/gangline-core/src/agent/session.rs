@@ -49,6 +49,8 @@ pub(super) struct Session {
     /// To be done once no turn is open.
     wanted: Option<Wanted>,
     model: Option<ChosenModel>,
+    /// The backend is to be started anew with the effort that was chosen.
+    effort: bool,
     /// The conversation is given up: the next generation begins an empty one with the checkpoint.
     given_up: bool,
 }
@@ -56,11 +58,19 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new() -> Self {
         let can = Abilities::default();
-        Self { can, told: false, size: Size::Fits, wanted: None, model: None, given_up: false }
+        Self {
+            can,
+            told: false,
+            size: Size::Fits,
+            wanted: None,
+            model: None,
+            effort: false,
+            given_up: false,
+        }
     }
 
     /// A generation begins; returns with which session, if another one than is wanted anyway. It
-    /// learns its model at its start.
+    /// learns its model and its effort at its start.
     pub(super) fn begins(&mut self, with: StartWith) -> StartWith {
         let with = match (self.wanted, self.given_up) {
             // A new session that was promised begins, whatever ended the old one's backend.
@@ -104,6 +114,11 @@ impl Agent {
         self.session.model = Some(model);
     }
 
+    /// Another ground level of the effort was chosen. A generation that begins later has it from its start.
+    pub(super) fn effort_chosen(&mut self) {
+        self.session.effort = true;
+    }
+
     pub(super) fn backend_can(
         &mut self,
         (generation, abilities): (Generation, Abilities),
@@ -118,16 +133,22 @@ impl Agent {
     /// Does what is wanted of a session in which no turn is open.
     pub(super) fn between_turns(&mut self, out: &mut Vec<Effect>) {
         let Phase::Idle { generation } = self.phase else { return };
+        let mut restart = false;
         if let Some(model) = self.session.model.take() {
             out.push(Effect::Notice(Notice::ModelChanges));
             match (self.session.can.model, model) {
                 (ModelChange::Any, _) | (ModelChange::Named, ChosenModel::Named) => {
                     out.push(Effect::SetModel { generation });
                 }
-                (ModelChange::Named | ModelChange::Restart, _) => {
-                    return self.restart(generation, out);
-                }
+                (ModelChange::Named | ModelChange::Restart, _) => restart = true,
             }
+        }
+        if std::mem::take(&mut self.session.effort) {
+            out.push(Effect::Notice(Notice::EffortChanges));
+            restart = true;
+        }
+        if restart {
+            return self.restart(generation, out);
         }
         match self.session.wanted.take() {
             // Where nothing can make it shorter, an empty one with the checkpoint does as well.

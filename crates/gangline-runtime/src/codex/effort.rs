@@ -6,6 +6,15 @@
 use gangline_core::effort::{EffortLevel, raised};
 use serde_json::Value;
 
+/// What the program takes for its effort; other words of ours mean its own default.
+pub(super) const LEVELS: [EffortLevel; 5] = [
+    EffortLevel::Minimal,
+    EffortLevel::Low,
+    EffortLevel::Medium,
+    EffortLevel::High,
+    EffortLevel::XHigh,
+];
+
 /// The levels of a model that the program does not list, but that somebody has set a level for.
 const USUAL: [EffortLevel; 4] =
     [EffortLevel::Minimal, EffortLevel::Low, EffortLevel::Medium, EffortLevel::High];

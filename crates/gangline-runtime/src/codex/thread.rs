@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use gangline_os::run_id::RUN_ID;
 use serde_json::{Map, Value, json};
 
-use super::{SERVER, permit::Gate};
+use super::{SERVER, effort, permit::Gate};
 use crate::{McpPlace, McpServer, Purpose, SessionId, StartOptions, Thinking, ToolSpec};
 
 #[cfg(test)]
@@ -27,8 +27,6 @@ const JUDGES_IN: &str = "read-only";
 /// A tool may wait for a human.
 const TOOL_SECONDS: u32 = 3600;
 const SERVER_START_SECONDS: u32 = 30;
-/// What the program takes for its effort; other words of ours mean its own default.
-const EFFORTS: [&str; 5] = ["minimal", "low", "medium", "high", "xhigh"];
 
 /// The beginnings of a session's conversations.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -109,8 +107,9 @@ fn config(options: &StartOptions, tools: &[ToolSpec]) -> Value {
     }
     // What nobody says is the user's own settings' affair.
     let said = options.thinking.as_ref().and_then(Thinking::said);
-    if let Some(effort) = said.filter(|word| EFFORTS.contains(word)) {
-        add("model_reasoning_effort", json!(effort));
+    let level = said.and_then(|word| word.parse().ok());
+    if let Some(level) = level.filter(|level| effort::LEVELS.contains(level)) {
+        add("model_reasoning_effort", json!(effort::word(level)));
     }
     if options.purpose == Purpose::Judge {
         add("project_doc_max_bytes", json!(0));

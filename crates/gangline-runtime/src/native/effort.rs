@@ -14,6 +14,9 @@ const LEVELS: [(EffortLevel, Level); 4] = [
     (EffortLevel::High, Level::High),
 ];
 
+/// Those words.
+pub(super) const WORDS: [EffortLevel; 4] = [LEVELS[0].0, LEVELS[1].0, LEVELS[2].0, LEVELS[3].0];
+
 /// What the configuration says; where it says nothing, nothing is asked of the model.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ground(pub(super) Thinking);
@@ -33,7 +36,7 @@ impl Ground {
             Thinking::Off => EffortLevel::Off,
             Thinking::Adaptive | Thinking::Budget(_) => return None,
         };
-        let above = raised(ground, &LEVELS.map(|(word, _)| word))?;
+        let above = raised(ground, &WORDS)?;
         let level = LEVELS.iter().find(|(word, _)| *word == above)?.1;
         Some((Thinking::Level(level), above))
     }

@@ -1,7 +1,8 @@
 //! `gangline model`: which model an agent uses, and another one from its next turn on (R2-04).
 
 use gangline_agent::model;
-use gangline_core::{AgentName, model::ModelName};
+use gangline_config::Thinking;
+use gangline_core::{AgentName, effort::EffortLevel, model::ModelName};
 use gangline_os::{change_notice, paths::Paths};
 use gangline_store::Store;
 use serde::Serialize;
@@ -70,7 +71,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let store = store::existing(&paths).await?;
     store::known(&store, &paths, &agent).await?;
     let facts = fleet::seen(&store, &paths, &agent).await?;
-    let Backend { owner, configured, fixed } = backend(&store, &paths, &facts).await?;
+    let Backend { owner, configured, fixed, .. } = backend(&store, &paths, &facts).await?;
     if name.is_some() && fixed {
         return Err(cannot(&agent));
     }
@@ -100,13 +101,17 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     if global.json { output::json(&told) } else { output::print(&told.text()) }.map(|()| 0)
 }
 
-/// The backend for which a model is chosen.
-struct Backend {
-    owner: String,
+/// The backend for which a model or an effort is chosen.
+pub(super) struct Backend {
+    pub(super) owner: String,
     /// The model of the configuration.
     configured: Option<String>,
     /// A model that is chosen would have no effect.
     fixed: bool,
+    /// The effort of the configuration.
+    pub(super) thinking: Thinking,
+    /// The levels of the effort that it takes; none if a choice would have no effect.
+    pub(super) efforts: &'static [EffortLevel],
 }
 
 /// Nothing is kept that would have no effect.
@@ -121,9 +126,9 @@ fn cannot(agent: &AgentName) -> Failure {
     )
 }
 
-/// Returns for which backend a model is chosen: the one that the agent starts with the next time,
+/// Returns for which backend a model or an effort is chosen: the one that the agent starts with the next time,
 /// else the one that it had last.
-async fn backend(store: &Store, paths: &Paths, facts: &Facts) -> Result<Backend, Failure> {
+pub(super) async fn backend(store: &Store, paths: &Paths, facts: &Facts) -> Result<Backend, Failure> {
     let loaded = configuration::quiet(&paths.config_file);
     let orders = store.orders().await?;
     let order = orders.iter().find(|order| order.agent == facts.nick);
@@ -133,12 +138,15 @@ async fn backend(store: &Store, paths: &Paths, facts: &Facts) -> Result<Backend,
         let configured = driven.instead_of.as_ref().map(|it| it.owner.clone());
         model::adopt(paths, &facts.nick, &configured.unwrap_or_else(|| driven.found.owner()));
         let can = configuration::can(&driven.agent, &driven.found).unwrap_or_default();
-        let (owner, configured) = (driven.found.owner(), driven.agent.model);
-        Some(Backend { owner, configured, fixed: can.fixed_model })
+        let owner = driven.found.owner();
+        let (configured, thinking) = (driven.agent.model, driven.agent.thinking);
+        let (fixed, efforts) = (can.fixed_model, can.efforts);
+        Some(Backend { owner, configured, fixed, thinking, efforts })
     });
     let last = || {
         let owner = facts.row.as_ref()?.runtime.clone()?;
-        Some(Backend { owner, configured: None, fixed: false })
+        let (configured, thinking) = (None, Thinking::Usual);
+        Some(Backend { owner, configured, fixed: false, thinking, efforts: &[] })
     };
     driven.or_else(last).ok_or_else(|| {
         Failure::user(format!("the backend of {} is unknown", facts.nick))

@@ -27,6 +27,7 @@ fn the_help_lists_every_command() {
                    message [alias: abort]
       release      Give a request more turns, so that its held messages continue
       model        Show the model of an agent, or change it from the next turn on
+      effort       Show how hard an agent's model thinks, or change it from the next turn on
       sessions     List an agent's sessions by GT_SESSION_ID, each with its backend's own id
       compact      Shorten an agent's context when no turn is open
       clear        Begin a new session of an agent when no turn is open

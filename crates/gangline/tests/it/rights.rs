@@ -32,7 +32,7 @@ const SEEN: [&str; 9] = [
 ];
 /// The commands, and whether each changes what is stored even though no daemon runs. Of Ada are questions
 /// 1 and 2, approvals 3, 4 and 5, change 6, reminders 1 and 2, letters 1 and 2; m2 … m4 wait for her.
-const VERBS: [(&[&str], &str); 22] = [
+const VERBS: [(&[&str], &str); 23] = [
     (&["approve", "3"], "approval 3 allowed"),
     (&["deny", "4"], "approval 4 denied"),
     (&["approve", "5", "--always"], "rule 1"),
@@ -55,6 +55,7 @@ const VERBS: [(&[&str], &str); 22] = [
     (&["start", "ada"], ""),
     (&["stop", "--no-wait", "ada"], ""),
     (&["model", "ada", "another"], ""),
+    (&["effort", "ada", "high"], ""),
 ];
 
 /// R1-50, R2-25, R2-27, R2-28, R2-39, C16: with the marks of the agent itself, of a colleague, or of a token

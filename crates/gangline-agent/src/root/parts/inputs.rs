@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use gangline_config::Role;
+use gangline_core::{effort::EffortLevel, model::ModelName};
 use gangline_os::{CancellationToken, change_notice::ChangeNotice, clock::SharedClock};
 
 use super::Shared;
@@ -11,6 +12,7 @@ use crate::{
     agent_loop::ChangeNotices,
     alarms::Alarms,
     calls::Calls,
+    effort,
     fleet::Fleet,
     looks::{LookDeps, Looks},
     model,
@@ -61,6 +63,17 @@ pub(super) fn looks(settings: &Settings, shared: &Shared) -> Looks {
     })
 }
 
+/// Returns the model that somebody has chosen.
+pub(super) fn chosen_model(settings: &Settings) -> Option<ModelName> {
+    let own = model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner());
+    model::current(&own, settings.model_file.as_deref())
+}
+
+/// Returns the effort that somebody has chosen.
+pub(super) fn chosen_effort(settings: &Settings) -> Option<EffortLevel> {
+    effort::chosen(&settings.paths, &settings.agent.nick, &settings.backend.owner())
+}
+
 pub(super) fn change_notices(
     settings: &Settings,
     shared: &Shared,
@@ -76,5 +89,7 @@ pub(super) fn change_notices(
         model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
         model_outside: settings.model_file.clone(),
         model: shared.model.clone(),
+        effort_file: effort::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
+        effort: shared.effort,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangline_config::AgentAnswers;
+use gangline_config::{AgentAnswers, AgentConfig};
 use gangline_core::{model::ModelName, question::AnswerRule, trust};
 use gangline_os::{clock::SharedClock, fsio};
 use gangline_runtime::{StartOptions, Thinking};
@@ -85,6 +85,14 @@ pub(super) fn whispers(shared: &Shared) -> Waiting {
     Waiting { count: shared.whispers.clone(), agent_loop: shared.agent_loop.clone() }
 }
 
+/// Returns the effort of the configuration.
+pub(super) fn thinking(agent: &AgentConfig) -> Thinking {
+    match &agent.thinking {
+        gangline_config::Thinking::Said(word) => Thinking::Said(word.clone()),
+        usual @ gangline_config::Thinking::Usual => Thinking::Usual(usual.word().to_owned()),
+    }
+}
+
 /// Returns what the backend is started with.
 pub(super) fn start_options(
     settings: &Settings,
@@ -107,9 +115,9 @@ pub(super) fn start_options(
         env: environment::whole(settings, &run_id),
         mode: read::mode(agent),
         model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
-        thinking: Some(match &agent.thinking {
-            gangline_config::Thinking::Said(word) => Thinking::Said(word.clone()),
-            usual @ gangline_config::Thinking::Usual => Thinking::Usual(usual.word().to_owned()),
+        thinking: Some(match shared.effort {
+            Some(level) => Thinking::Said(level.to_string()),
+            None => thinking(agent),
         }),
         system_prompt: prompt::system(agent, &read::notes(settings)),
         mcp_servers: settings.mcp_servers.clone(),

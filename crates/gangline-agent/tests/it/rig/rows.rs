@@ -3,7 +3,8 @@
 use std::{fs, ops::RangeInclusive, os::unix::net::UnixDatagram};
 
 use futures::future::join_all;
-use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, redact::Redacted};
+use gangline_agent::effort;
+use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, effort::EffortLevel, redact::Redacted};
 use gangline_os::{change_notice, clock};
 use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store};
 use gangline_testkit::{database, eventually_seeing};
@@ -55,6 +56,12 @@ impl Rig {
         let socket = UnixDatagram::bind(path).unwrap();
         socket.set_nonblocking(true).unwrap();
         Notices(socket)
+    }
+
+    /// Chooses an effort for Ada's native loop as another process does; `None` is that of the configuration.
+    pub(crate) fn chooses_effort(&self, level: Option<EffortLevel>) {
+        effort::choose(&self.paths, &ADA.parse().unwrap(), "native", level).unwrap();
+        self.notify();
     }
 
     /// Takes every message in once more, as the same line that comes again is, and notifies the daemon.

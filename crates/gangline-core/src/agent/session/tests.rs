@@ -348,6 +348,38 @@ fn a_backend_is_told_its_model_or_started_anew() {
     }
 }
 
+/// R0-65: whatever the backend is, it has another effort from the start of its next process, once no turn is
+/// open; its session continues.
+#[test]
+fn a_backend_is_started_anew_with_the_effort_that_was_chosen() {
+    for (chosen, then) in [
+        (None, "(EffortChanges); restart 1"),
+        (Some(ChosenModel::Named), "(ModelChanges); set model; (EffortChanges); restart 1"),
+    ] {
+        let mut story = working(ALL, AgentOptions::default());
+        chosen.into_iter().for_each(|model| story.is(Input::ModelChosen(model), ""));
+        story.is(Input::EffortChosen, "");
+        story.text("done");
+        let end = format!("end t1.1 completed m1=answered `done`; {then}");
+        story.finish(1, Finish::Completed, &end);
+        story.is(Input::Message(queued(2)), "start 2 Resume");
+        story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.2 m2");
+    }
+}
+
+/// A context that is to be shortened or emptied is so after it.
+#[test]
+fn a_backend_that_is_started_anew_for_its_effort_keeps_what_was_asked_of_its_context() {
+    let mut story = working(ALL, AgentOptions::default());
+    story.is(Input::Change(ContextChange::Compact), "");
+    story.is(Input::EffortChosen, "");
+    story.text("done");
+    let end = "end t1.1 completed m1=answered `done`; (EffortChanges); restart 1";
+    story.finish(1, Finish::Completed, end);
+    story.is(Input::Message(queued(2)), "start 2 Resume");
+    story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "compact; take t1.2 m2");
+}
+
 /// A generation that begins later has the model from its start.
 #[test]
 fn a_model_that_was_chosen_while_nothing_ran_is_not_told() {

@@ -137,7 +137,7 @@ fn play(world: &mut World, step: &Step) {
 /// Something about the session and its context.
 fn change(world: &mut World, generation: Generation, arg: u8) {
     let runtime = Input::Runtime;
-    match arg % 11 {
+    match arg % 12 {
         0 | 1 => world.give(runtime(RuntimeInput::Compacted { generation })),
         2 | 3 => world.give(runtime(RuntimeInput::NotCompacted { generation })),
         4 | 5 => {
@@ -153,6 +153,7 @@ fn change(world: &mut World, generation: Generation, arg: u8) {
         7 => world.give(Input::Change(ContextChange::Compact)),
         8 => world.give(Input::Change(ContextChange::Clear)),
         9 => world.give(Input::ModelChosen(ChosenModel::Default)),
+        10 => world.give(Input::EffortChosen),
         _ => world.give(Input::ModelChosen(ChosenModel::Named)),
     }
 }

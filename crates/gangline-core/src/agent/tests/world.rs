@@ -68,6 +68,7 @@ pub(super) struct Between {
     clear: bool,
     compact: bool,
     model: bool,
+    effort: bool,
     /// A turn failed because its prompt did not fit.
     failed: bool,
     /// The open turn's prompt did not fit.
@@ -80,7 +81,7 @@ pub(super) struct Between {
 
 impl Between {
     fn is_owed(&self) -> bool {
-        self.clear || self.compact || self.model
+        self.clear || self.compact || self.model || self.effort
     }
 }
 
@@ -212,6 +213,7 @@ impl World {
             }
             Input::Change(ContextChange::Compact) => self.between.compact |= !self.between.clear,
             Input::ModelChosen(_) => self.between.model = self.alive.is_some(),
+            Input::EffortChosen => self.between.effort = self.alive.is_some(),
             Input::Message(_)
             | Input::ThinkDeeper { .. }
             | Input::Cancelled { .. }

@@ -118,6 +118,10 @@ impl World {
                 assert!(self.open.is_none() && !self.draining);
                 assert!(std::mem::take(&mut self.between.model), "nobody chose one");
             }
+            Effect::Notice(Notice::EffortChanges) => {
+                assert!(self.open.is_none() && !self.draining);
+                assert!(std::mem::take(&mut self.between.effort), "nobody chose one");
+            }
             Effect::SetModel { generation } => {
                 assert_eq!(self.alive, Some((generation, true)));
             }
