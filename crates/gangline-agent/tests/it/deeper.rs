@@ -14,7 +14,8 @@ const NOTICES: &str = "SELECT json_extract(payload, '$.text') FROM events WHERE 
                        json_extract(payload, '$.code') = 'effort' ORDER BY seq";
 const RAISED: &str = "the effort is high for this task: it was asked to think deeper";
 const LOWERED: &str = "the effort is as before: the task is over";
-const CHOSEN: &str = "the effort is `high` from the next turn on; the backend is started anew for it";
+const CHOSEN: &str =
+    "the effort is `high` from the next turn on; the backend is started anew for it";
 const BACK: &str = "the effort is `low` from the next turn on; the backend is started anew for it";
 const KEYS: &str = "model: haiku\nthinking: low\npermissions: bypass";
 

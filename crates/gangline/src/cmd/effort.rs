@@ -91,10 +91,8 @@ fn cannot(agent: &AgentName, level: EffortLevel, efforts: &[EffortLevel]) -> Fai
             "Gangline does not know how to set the effort of {agent}'s program"
         ))
         .hint("set it in the program's own settings"),
-        words => {
-            Failure::user(format!("the backend of {agent} has no effort `{level}`"))
-                .hint(format!("choose one of: {}", words.join(", ")))
-        }
+        words => Failure::user(format!("the backend of {agent} has no effort `{level}`"))
+            .hint(format!("choose one of: {}", words.join(", "))),
     }
 }
 
@@ -122,7 +120,9 @@ impl Output {
         let text = match (effort, from, configured) {
             _ if levels.is_empty() => format!("{agent} has a backend without such a setting"),
             (Some(level), From::Chosen, Some(configured)) => {
-                format!("{agent} thinks with the effort {level}: chosen (agents.yaml: {configured})")
+                format!(
+                    "{agent} thinks with the effort {level}: chosen (agents.yaml: {configured})"
+                )
             }
             (Some(level), From::Chosen, None) => {
                 format!("{agent} thinks with the effort {level}: chosen")

@@ -128,7 +128,11 @@ fn cannot(agent: &AgentName) -> Failure {
 
 /// Returns for which backend a model or an effort is chosen: the one that the agent starts with the next time,
 /// else the one that it had last.
-pub(super) async fn backend(store: &Store, paths: &Paths, facts: &Facts) -> Result<Backend, Failure> {
+pub(super) async fn backend(
+    store: &Store,
+    paths: &Paths,
+    facts: &Facts,
+) -> Result<Backend, Failure> {
     let loaded = configuration::quiet(&paths.config_file);
     let orders = store.orders().await?;
     let order = orders.iter().find(|order| order.agent == facts.nick);

@@ -4,7 +4,9 @@ use std::{fs, ops::RangeInclusive, os::unix::net::UnixDatagram};
 
 use futures::future::join_all;
 use gangline_agent::effort;
-use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, effort::EffortLevel, redact::Redacted};
+use gangline_core::{
+    MessageId, MessageState, Origin, Principal, Tier, effort::EffortLevel, redact::Redacted,
+};
 use gangline_os::{change_notice, clock};
 use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store};
 use gangline_testkit::{database, eventually_seeing};

@@ -33,7 +33,8 @@ fn each_origin_of_the_effort_has_its_sentence() {
 fn a_level_that_the_backend_does_not_have_is_refused_with_those_that_it_has() {
     let agent: AgentName = "oak-ada".parse().unwrap();
     let text = cannot(&agent, EffortLevel::Max, LEVELS).text();
-    let expected = "error: the backend of oak-ada has no effort `max`\nhint: choose one of: low, high\n";
+    let expected =
+        "error: the backend of oak-ada has no effort `max`\nhint: choose one of: low, high\n";
     assert_eq!(text, expected);
     let text = cannot(&agent, EffortLevel::Max, &[]).text();
     let expected = "error: Gangline does not know how to set the effort of oak-ada's program\n\
