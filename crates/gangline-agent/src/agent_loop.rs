@@ -446,6 +446,7 @@ impl AgentLoop {
             RuntimeEvent::Unasked { turn, tool, input } => self.ran_unasked(turn, &tool, &input),
             RuntimeEvent::Usage { turn, usage } => self.usage(turn, &usage),
             RuntimeEvent::Notice { text } => {
+                self.says_at_start(&text);
                 self.record_notice(None, "runtime", text);
             }
             RuntimeEvent::Finished { turn, result } => {

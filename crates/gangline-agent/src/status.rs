@@ -177,6 +177,7 @@ impl Known {
             login: note.needs_login.as_deref(),
             parked: note.parked.as_deref(),
             last_failure: note.last_failure.as_deref(),
+            start_notice: note.start_notice.as_deref(),
             waiting: self.around.pending,
             rate_limited: note.rate_limited,
             effort: note.effort.as_deref(),

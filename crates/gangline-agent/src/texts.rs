@@ -31,7 +31,7 @@ use crate::settings::InsteadOf;
 pub(crate) const WITHDRAWN: &str =
     "nobody refused this: the request was withdrawn because the turn is ending";
 pub(crate) const TAKEN_BACK: &str = "the backend withdrew its request";
-pub(crate) const START_TIMEOUT: &str = "the backend was not ready in time and was stopped";
+const START_TIMEOUT: &str = "the backend was not ready in time and was stopped";
 pub(crate) const TURN_TIMEOUT: &str = "the turn showed no activity and is being stopped";
 pub(crate) const INTERRUPT_TIMEOUT: &str =
     "the backend did not react to an interrupt and was stopped";
@@ -217,6 +217,14 @@ pub(crate) fn suspected(messages: &[MessageId]) -> String {
             ". Each time it worked on {}: if that is the cause, say `cancel {first}` before `resume`",
             shown::listed(&names)
         ),
+    }
+}
+
+/// Returns why a start was given up, with what the backend said meanwhile.
+pub(crate) fn start_timeout(said: Option<&str>) -> String {
+    match said {
+        Some(said) => format!("{START_TIMEOUT}: {said}"),
+        None => START_TIMEOUT.to_owned(),
     }
 }
 

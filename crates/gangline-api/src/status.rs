@@ -250,6 +250,8 @@ pub struct StatusNote {
     /// How its backend ended the last time, or why it did not start, in one line, while it is
     /// started again.
     pub last_failure: Option<String>,
+    /// What its backend has said while it starts, in one line: why it is not ready yet.
+    pub start_notice: Option<String>,
     /// Whether the context is being shortened.
     pub compacting: bool,
     /// See [`AgentStatus::context_tokens`].

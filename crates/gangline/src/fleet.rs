@@ -348,10 +348,11 @@ impl Member {
         if row.ready_at.is_some_and(|at| at >= since) {
             return Report::Done(format!("ready, process {}", row.pid));
         }
-        let failed = note.last_failure.map(|why| {
-            let why = show::text::one_line(&why);
-            format!("starting again; its last start failed: {why}")
-        });
+        let one_line = show::text::one_line;
+        let said = note.start_notice.map(|said| format!("starting: {}", one_line(&said)));
+        let failed = said.or(note
+            .last_failure
+            .map(|why| format!("starting again; its last start failed: {}", one_line(&why))));
         Report::Waiting(match row.known_phase() {
             Some(AgentPhase::Idle | AgentPhase::Working) => "joining".to_owned(),
             Some(

@@ -6,6 +6,7 @@
 use gangline_api::status::cut;
 use gangline_core::{
     MessageId, Tier,
+    agent::PhaseName,
     alert::text,
     hook::WebhookEvent,
     outcome::EndedBy,
@@ -62,6 +63,16 @@ impl AgentLoop {
     pub(super) fn died(&mut self, how: &str) {
         let masked = self.me.redactor.redact(how).into_string();
         self.shown.death = Some(cut(&masked, DEATH_MAX));
+        self.shown.start_notice = None;
+    }
+
+    /// Keeps what the backend says before it is ready, for those who wait for it.
+    pub(super) fn says_at_start(&mut self, text: &str) {
+        if self.core.view().phase == PhaseName::Starting {
+            let masked = self.me.redactor.redact(text).into_string();
+            self.shown.start_notice = Some(cut(&masked, DEATH_MAX));
+            self.show();
+        }
     }
 
     pub(super) fn parked(&mut self, deaths: usize, suspects: &[MessageId]) {

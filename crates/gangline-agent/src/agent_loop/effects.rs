@@ -207,15 +207,17 @@ impl AgentLoop {
 
     fn missed(&mut self, deadline: Deadline, turn: Option<TurnId>) {
         let (code, text) = match deadline {
-            Deadline::Start => ("start_timeout", texts::START_TIMEOUT),
-            Deadline::TurnOutput => ("turn_timeout", texts::TURN_TIMEOUT),
-            Deadline::InterruptGrace => ("interrupt_timeout", texts::INTERRUPT_TIMEOUT),
+            Deadline::Start => {
+                ("start_timeout", texts::start_timeout(self.shown.start_notice.as_deref()))
+            }
+            Deadline::TurnOutput => ("turn_timeout", texts::TURN_TIMEOUT.to_owned()),
+            Deadline::InterruptGrace => ("interrupt_timeout", texts::INTERRUPT_TIMEOUT.to_owned()),
         };
         warn!(code, ?turn, "missed a deadline");
         if deadline == Deadline::Start {
-            self.died(text);
+            self.died(&text);
         }
-        self.record_notice(turn, code, text.to_owned());
+        self.record_notice(turn, code, text);
     }
 
     fn core_notice(&mut self, notice: &Notice) {

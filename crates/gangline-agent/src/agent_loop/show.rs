@@ -40,6 +40,8 @@ pub(super) struct Shown {
     /// How the backend ended the last time, or why it did not start; told while it is parked, or
     /// starts again.
     pub(super) death: Option<String>,
+    /// What the backend has said while it starts.
+    pub(super) start_notice: Option<String>,
     /// The alert of its last parking.
     pub(super) parked: Option<String>,
     /// The fault between the agent and its chat network.
@@ -94,6 +96,7 @@ struct Trouble {
     unasked: Option<String>,
     supervisor: Option<SupervisorStatus>,
     death: Option<String>,
+    start_notice: Option<String>,
 }
 
 impl AgentLoop {
@@ -136,6 +139,7 @@ impl AgentLoop {
             unasked: self.shown.unasked.clone(),
             supervisor: self.shown.supervisor.clone(),
             death: self.shown.death.clone(),
+            start_notice: self.shown.start_notice.clone(),
         };
         let escalated = self.pausing.is_escalated();
         let paused = self.shown.paused == view.pauses && self.shown.escalated == escalated;
@@ -203,6 +207,9 @@ impl AgentLoop {
             self.shown.task = None;
             self.shown.tools.clear();
         }
+        if to != AgentPhase::Starting {
+            self.shown.start_notice = None;
+        }
         if matches!(to, AgentPhase::Idle | AgentPhase::Working) {
             self.shown.death = None;
         }
@@ -231,7 +238,8 @@ impl AgentLoop {
     /// Returns what the agent's row says beside its phase.
     fn note(&self, view: &View) -> StatusNote {
         let parked = view.phase == PhaseName::Parked;
-        let starts = matches!(view.phase, PhaseName::Down | PhaseName::Starting);
+        // What a daemon that ends leaves in its row is read at the start of the next one.
+        let starts = matches!(view.phase, PhaseName::Down | PhaseName::Starting) && !view.draining;
         StatusNote {
             turn_count: self.shown.turns,
             last_activation: self.shown.last_activation,
@@ -243,6 +251,7 @@ impl AgentLoop {
             escalated: self.pausing.escalated(),
             parked: self.shown.death.clone().filter(|_| parked),
             last_failure: self.shown.death.clone().filter(|_| starts),
+            start_notice: self.shown.start_notice.clone(),
             compacting: self.shown.compacting,
             context_tokens: self.shown.context.0,
             context_window: self.shown.context.1,

@@ -325,3 +325,48 @@ fn only_an_agent_that_had_a_session_is_told_to_have_a_new_one() {
     rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
     assert_eq!(told(&mut rig), 1);
 }
+
+/// Whoever waits for a start sees what the backend has said meanwhile, and why the start before
+/// failed; both are over once it is ready.
+#[test]
+fn a_start_that_takes_long_says_why() {
+    let mut rig = Rig::starting(false);
+    let row = row(1, ("ori", Tier::Owner), "#lab");
+    rig.agent_loop.message(Waiting { row, said: Vec::new() });
+    let told = |rig: &Rig| {
+        let note = rig.showing.borrow().note.clone();
+        (note.start_notice, note.last_failure)
+    };
+    assert_eq!(told(&rig), (None, None));
+    let said = "its screen ends with: wait".to_owned();
+    rig.hears(RuntimeEvent::Notice { text: said.clone() });
+    assert_eq!(told(&rig), (Some(said.clone()), None));
+    rig.clock.forward(AgentOptions::default().start_timeout);
+    rig.agent_loop.think(gangline_core::agent::Input::Tick);
+    let (by, how) = (gangline_core::outcome::EndedBy::Us, String::new());
+    rig.agent_loop.hear_backend(SessionEvent::Exited { generation: GENERATION, by, how });
+    let why = format!("the backend was not ready in time and was stopped: {said}");
+    assert_eq!(told(&rig), (None, Some(why.clone())));
+    rig.clock.forward(Duration::from_secs(5));
+    rig.agent_loop.think(gangline_core::agent::Input::Tick);
+    assert_eq!(told(&rig), (None, Some(why.clone())), "it starts again");
+    let (generation, session) = (Generation(2), SessionId("s".to_owned()));
+    let event = RuntimeEvent::Ready { session };
+    rig.agent_loop.hear_backend(SessionEvent::Runtime { generation, event });
+    assert_eq!(told(&rig), (None, None));
+}
+
+/// The next daemon's start is not told with a failure of the one before.
+#[test]
+fn a_daemon_that_ends_leaves_no_failure_behind() {
+    let mut rig = Rig::starting(false);
+    let row = row(1, ("ori", Tier::Owner), "#lab");
+    rig.agent_loop.message(Waiting { row, said: Vec::new() });
+    let (by, how) = (gangline_core::outcome::EndedBy::Itself, "no such file".to_owned());
+    rig.agent_loop.hear_backend(SessionEvent::Exited { generation: GENERATION, by, how });
+    let failure = |rig: &Rig| rig.showing.borrow().note.last_failure.clone();
+    assert_eq!(failure(&rig).as_deref(), Some("no such file"));
+    rig.agent_loop.think(gangline_core::agent::Input::Drain(gangline_core::agent::Drain::Soft));
+    rig.agent_loop.show();
+    assert_eq!(failure(&rig), None);
+}

@@ -19,6 +19,9 @@ const EFFORT_MAX: usize = 20;
 /// The longest reason in a description, in characters.
 const REASON_MAX: usize = 80;
 
+/// The longest reason why a start takes long, in characters.
+const START_MAX: usize = 140;
+
 /// All that a description is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
@@ -38,6 +41,8 @@ pub struct Situation<'a> {
     pub parked: Option<&'a str>,
     /// How its backend ended the last time, or why it did not start, while it is started again.
     pub last_failure: Option<&'a str>,
+    /// What its backend has said while it starts.
+    pub start_notice: Option<&'a str>,
     /// How many messages wait.
     pub waiting: u64,
     /// Whether the model refuses requests for now.
@@ -86,9 +91,12 @@ impl Situation<'_> {
                 Some(why) => format!("parked until `resume`: {}", cut(why, REASON_MAX)),
                 None => "parked until `resume`: its backend died too often".to_owned(),
             },
-            State::Starting => match self.last_failure {
-                Some(why) => format!("starts again after a failure: {}", cut(why, REASON_MAX)),
-                None => "starting".to_owned(),
+            State::Starting => match (self.start_notice, self.last_failure) {
+                (Some(said), _) => format!("starting: {}", cut(said, START_MAX)),
+                (None, Some(why)) => {
+                    format!("starts again after a failure: {}", cut(why, START_MAX))
+                }
+                (None, None) => "starting".to_owned(),
             },
             State::Draining => "its daemon ends".to_owned(),
             State::Ending => "ends a turn".to_owned(),

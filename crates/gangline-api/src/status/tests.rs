@@ -96,6 +96,7 @@ fn situation(state: State) -> Situation<'static> {
         effort: None,
         degraded: false,
         last_failure: None,
+        start_notice: None,
         zone: &EAST,
     }
 }
@@ -192,6 +193,17 @@ fn an_idle_agent_says_which_question_waits() {
     assert_eq!(asks.describe(), "waits for an answer to question 7");
 }
 
+/// A start that takes long says why: what the backend says meanwhile counts before the last failure.
+#[test]
+fn a_start_says_why_it_takes_long() {
+    let starting = situation(State::Starting);
+    assert_eq!(starting.describe(), "starting");
+    let again = Situation { last_failure: Some("not ready in time"), ..starting };
+    assert_eq!(again.describe(), "starts again after a failure: not ready in time");
+    let said = Situation { start_notice: Some("its screen ends with: wait"), ..again };
+    assert_eq!(said.describe(), "starting: its screen ends with: wait");
+}
+
 /// R0-52: what it works on, for whom, since when; or what it waits for.
 #[test]
 fn the_sentence_says_what_it_works_on_or_waits_for() {
@@ -238,11 +250,6 @@ fn the_sentence_says_what_it_works_on_or_waits_for() {
             Situation { login: Some("run `claude` once"), ..situation(State::NeedsLogin) },
             "waits for a login: run `claude` once",
         ),
-        (situation(State::Starting), "starting"),
-        (
-            Situation { last_failure: Some("not ready in time"), ..situation(State::Starting) },
-            "starts again after a failure: not ready in time",
-        ),
         (situation(State::Down), "its daemon is not running"),
         (situation(State::Parked), "parked until `resume`: its backend died too often"),
         (
@@ -276,7 +283,8 @@ fn a_description_is_one_short_line_whatever_it_quotes() {
             pauses: &[],
             degraded: true,
             state: *state,
-            last_failure: None,
+            last_failure: Some(&long),
+            start_notice: None,
             zone: &EAST,
         };
         let text = told.describe();

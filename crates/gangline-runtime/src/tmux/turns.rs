@@ -41,6 +41,8 @@ const UNSEEN_WORK: Duration = Duration::from_secs(2);
 const NOTHING_WITHIN: Duration = Duration::from_secs(20);
 /// A program that reports the end of a turn, and did not, has to stand still for so long.
 const UNTOLD_END: Duration = Duration::from_secs(10);
+/// A program that has not been ready for so long is told of, with the end of its screen.
+const SLOW_START: Duration = Duration::from_secs(10);
 /// How often a question of the start is answered before that is seen to be no use.
 const DIALOG_TRIES: u32 = 3;
 
@@ -97,6 +99,8 @@ pub(super) struct Turns {
     session: SessionId,
     begun: Duration,
     ready: bool,
+    /// It was told that the start takes long.
+    slow: bool,
     /// No turn has ended yet.
     fresh: bool,
     dialogs: Vec<u32>,
@@ -124,6 +128,7 @@ impl Turns {
             session,
             begun: now,
             ready: false,
+            slow: false,
             fresh: true,
             dialogs,
             turn: None,
@@ -293,6 +298,13 @@ impl Turns {
     }
 
     fn starting(&mut self, screen: &Screen, now: Duration) {
+        // A screen that never stands still is told of as well.
+        if !self.slow && now.saturating_sub(self.begun) >= SLOW_START {
+            self.slow = true;
+            let last = short(screen.last_words());
+            let text = format!("not ready for prompts yet; its screen ends with: {last}");
+            self.tell(RuntimeEvent::Notice { text });
+        }
         if self.still(now) < self.profile.settle() || self.dialog(screen, now) {
             return;
         }

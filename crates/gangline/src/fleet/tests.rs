@@ -59,6 +59,11 @@ fn a_start_is_done_when_the_right_daemon_is_ready() {
     }
     let told = "starting again; its last start failed: not ready in time: no ⏎ prompt";
     assert_eq!(start(&again), waiting(told), "why it takes long");
+    if let Some(row) = &mut again.row {
+        row.status_json =
+            Some(r#"{"last_failure":"x","start_notice":"its screen ends with: wait"}"#.to_owned());
+    }
+    assert_eq!(start(&again), waiting("starting: its screen ends with: wait"));
     let mended = "fix that, then `gangline resume oak-ada`";
     let parked = format!("parked: its backend died too often; {mended}");
     assert_eq!(start(&phase("parked")), failed(&parked));

@@ -228,6 +228,10 @@ fn a_question_at_the_start_is_answered_and_one_that_stays_is_given_up() {
     for _ in 0..2 {
         assert_eq!(story.until(2000), ["keys Down", "keys Enter"]);
     }
+    let slow = story.until(10_000);
+    let text = "notice not ready for prompts yet; its screen ends with: ";
+    assert!(slow[0].starts_with(text) && slow[0].contains("Yes, I trust this folder"), "{slow:?}");
+    assert_eq!(story.now.as_secs(), SLOW_START.as_secs());
     let last = story.until(120_000);
     assert!(last[0].contains("Yes, I trust this folder") && last[1] == "GiveUp", "{last:?}");
 }
