@@ -16,6 +16,8 @@ mod status;
 mod subject;
 pub(super) mod supervisor;
 mod target;
+#[cfg(test)]
+mod tests;
 mod tried;
 
 use std::collections::{BTreeMap, BTreeSet};
