@@ -38,6 +38,8 @@ pub(crate) mod evaluator;
 pub(crate) mod feed;
 #[cfg(test)]
 mod recorded;
+#[cfg(test)]
+mod tests;
 
 use evaluator::{Evaluator, Fault, Told};
 use feed::{Fed, Seen};
