@@ -25,7 +25,8 @@ async fn an_escalation_that_is_never_shown_is_over_after_some_ticks() {
     let me = Identity { agent, epoch: Epoch(1), clock, redactor, everybody: Arc::default() };
     let (agent_loop, mut told) = mpsc::channel(8);
     let (_unread, unread) = watch::channel(Unread::default());
-    let (_shown, showing) = watch::channel(Showing::new(Agent::new(AgentOptions::default()).view()));
+    let (_shown, showing) =
+        watch::channel(Showing::new(Agent::new(AgentOptions::default()).view()));
     let mut state = State::new("rules", None, None);
     state.escalation = Escalated::Told(0);
     state.status.paused = true;
