@@ -132,7 +132,7 @@ impl Alarms {
             false => text::one_line(row.body.as_str()),
         };
         let number = row.number;
-        self.alert(timeout(&self.me.agent, number, &question)).await;
+        self.alert(timeout(&self.me.agent, number, &question, row.on_timeout)).await;
         self.committed.send_modify(|count| *count += 1);
         self.rescan.notify_one();
         self.outbox.notify_one();

@@ -32,6 +32,10 @@ pub struct Question {
     /// Who gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answerer: Option<String>,
+    /// What agents have answered so far, where an answer of theirs does not decide alone. Empty once the question
+    /// is closed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<Vote>,
     /// When it was asked.
     pub asked_at: String,
     /// When it expires.
@@ -40,6 +44,15 @@ pub struct Question {
     /// When the answer came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_at: Option<String>,
+}
+
+/// What one agent has answered to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Who.
+    pub agent: AgentName,
+    /// What it said.
+    pub answer: String,
 }
 
 /// One letter: an item of `gangline inbox --json`.

@@ -190,7 +190,7 @@ pub struct Raise {
 
 /// A text that is no amount.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an amount: write dollars as `$2.50` or tokens as `500k`")]
+#[error("`{0}` is not an amount: write dollars as `'$2.50'` or tokens as `500k`")]
 pub struct NoAmount(String);
 
 impl FromStr for Raise {

@@ -28,6 +28,8 @@ use crate::{
     shared::{Shared, body},
 };
 
+/// A call outside a session.
+const NO_SESSION: &str = "the header Mcp-Session-Id is missing: send the one of the response to `initialize`";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// Longest name of a session that is taken, in bytes.
@@ -86,7 +88,7 @@ async fn answer(
     if session.is_none() && rpc::is(rpc::CALL, &message) {
         // Without a session two calls could not be told from one that is sent again.
         let id = message.get("id").unwrap_or(&Value::Null);
-        return wrong(id, rpc::INVALID_REQUEST, "the header Mcp-Session-Id is missing");
+        return wrong(id, rpc::INVALID_REQUEST, NO_SESSION);
     }
     let token = client.token.unwrap_or_default();
     let scope = format!("{}:t{token}:{}", shared.calls.server, session.unwrap_or_default());

@@ -14,7 +14,7 @@ use gangline_core::{
 use gangline_hub::credentials;
 use gangline_os::{
     change_notice,
-    clock::{self, UnixMicros, rfc3339},
+    clock::{self, UnixMicros, local_minute, rfc3339},
     fsio,
     paths::Paths,
     task,
@@ -237,6 +237,15 @@ fn by_socket(
             .doing(format!("{name} was told to {word}, but did not confirm it"))
             .hint(format!("`gangline status {name}` shows whether it did"))
     })
+}
+
+/// Returns what a pause does, and until when.
+pub(crate) fn paused(until: Option<UnixMicros>) -> String {
+    let until = until.map_or_else(String::new, |until| {
+        let (date, minute) = local_minute(until);
+        format!(" until {date} {minute}")
+    });
+    format!("is paused{until}: new messages wait")
 }
 
 /// Asks a daemon what it does; `None` if it does not say so soon.

@@ -137,10 +137,16 @@ pub(crate) fn standin_lock(paths: &Paths) -> PathBuf {
     paths.state.join("standin.lock")
 }
 
-/// Returns a number that differs when a daemon would be configured differently.
+/// Returns a number that differs when a daemon would be configured differently: by all that it reads when it
+/// starts. Addresses of webhooks are not among it: the hub posts there.
 fn settings(agent: &AgentConfig, config: &Config, irc: &str) -> u64 {
+    let hooks = agent.hooks.as_ref().or(config.hooks.as_ref());
+    let own = (agent, hooks, config.sleep_of(agent), config.budgets_of(agent));
+    let limits = (&config.watchdogs, config.turns_per_cause, config.buffer_size);
+    let alerts = (&config.alerts, &config.webhooks.irc_channel);
+    let shared = (&config.network, &config.mcp, &config.supervisor, &config.prices, limits, alerts);
     let mut hasher = DefaultHasher::new();
-    format!("{agent:?} {:?} {:?} {irc}", config.network, config.mcp).hash(&mut hasher);
+    format!("{own:?} {shared:?} {irc}").hash(&mut hasher);
     hasher.finish()
 }
 

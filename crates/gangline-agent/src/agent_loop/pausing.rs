@@ -251,11 +251,12 @@ impl AgentLoop {
             Choice::new(ChoiceWord::Abort, "its open turn ends first"),
         ];
         let (agent, cause) = (self.me.agent.clone(), redact(&it.cause));
+        let affects = texts::affected(it, self.pausing.on_escalation);
         NewFinding {
             evidence: redact(&it.evidence),
             choices,
             recommended: Some(ChoiceWord::Resume),
-            affects: redact(&format!("new messages wait; its task: {}", it.task)),
+            affects: redact(&affects),
             alert: Some(AlertWords { text: redact(&short), room_text: Some(redact(&notice)) }),
             ..NewFinding::new(agent, FindingKind::Escalation, cause)
         }

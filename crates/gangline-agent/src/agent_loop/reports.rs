@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use gangline_api::{event::HookData, status::cut};
 use gangline_config::Permissions;
 use gangline_core::{
-    MessageId, MessageState, TurnId,
+    MessageId, MessageState, Origin, TurnId,
     alert::text::complete,
     answer::Settlement,
     hook::{HookEvent, WebhookEvent},
@@ -146,10 +146,13 @@ impl AgentLoop {
     /// the turn is open, the alert waits for the turn that its answer begins.
     fn completed(&mut self, turn: TurnId, settled: &[Settlement]) {
         let open = settled.iter().any(|one| one.state == MessageState::Accepted);
-        let Some(last) = settled.last().filter(|_| !open && self.core.view().waiting == 0) else {
+        if open || self.core.view().waiting > 0 {
             return;
-        };
-        let Some(row) = self.rows.get(&last.message).map(|waiting| &waiting.row) else { return };
+        }
+        // The program's own notes come with a task: they are none, unless nothing else was there.
+        let rows = || settled.iter().rev().filter_map(|one| self.rows.get(&one.message));
+        let task = rows().find(|waiting| waiting.row.origin != Origin::System);
+        let Some(row) = task.or_else(|| rows().next()).map(|waiting| &waiting.row) else { return };
         let task = row.body.head(TASK_MAX).into_string();
         let task = task.lines().next().unwrap_or_default().trim();
         let task = match row.question {
@@ -159,7 +162,7 @@ impl AgentLoop {
         };
         let text = complete(&self.me.agent, &task, &row.target);
         let alert = Box::new(alert(&self.me, WebhookEvent::AgentComplete, &text));
-        self.journal.push(Entry::AlertUnlessAsked { alert, turn, message: last.message });
+        self.journal.push(Entry::AlertUnlessAsked { alert, turn, message: row.id });
     }
 
     pub(super) fn error(&mut self, turn: Option<TurnId>, message: String) {

@@ -6,7 +6,7 @@ use gangline_core::{
     Principal, QuestionNumber, Target, Tier,
     approval::Addressed,
     question::{
-        self, AnswerRule, Asked, Facts, QuestionState, Where,
+        self, AnswerRule, Asked, Facts, QuestionState, Vote, Where,
         line::{self, AnswerLine},
         may_answer,
         text::{self, Announcement},
@@ -52,7 +52,10 @@ impl Chat {
             return Handled::Yes;
         }
         if answer.said.is_empty() {
-            self.answer_lines(line, &self.shown(&row, line)).await;
+            let votes = self.deps.store.votes(row.number).await;
+            let votes = votes.inspect_err(|error| warn!(%error, "cannot read answers"));
+            let lines = self.shown((&row, &votes.unwrap_or_default()), line);
+            self.answer_lines(line, &lines).await;
             return Handled::Yes;
         }
         self.take_answer(line, who, (&row, answer.said)).await
@@ -199,8 +202,8 @@ impl Chat {
         })
     }
 
-    /// Returns the question with all of its text.
-    fn shown(&self, row: &QuestionRow, line: &Line) -> Vec<String> {
+    /// Returns the question with all of its text, and with what agents have answered so far.
+    fn shown(&self, (row, votes): (&QuestionRow, &[Vote]), line: &Line) -> Vec<String> {
         let to = match line.target {
             Target::Channel(_) => format!("@{} ", self.deps.agent.short()),
             Target::Nick(_) => String::new(),
@@ -212,15 +215,15 @@ impl Chat {
             return vec![text::closed(number, row.state, answer, by)];
         }
         let now = self.deps.clock.now();
-        Announcement {
+        let announced = Announcement {
             question: Facts { number, asker: &row.agent, asked: &row.asked, rule },
             body: row.body.as_str(),
             choices: (&row.options, row.choose),
             to: &to,
             asked_in: None,
             expires_in: row.expires_at.map(|at| at.since(now).max(Duration::from_secs(1))),
-        }
-        .whole()
+        };
+        announced.whole().into_iter().chain(text::votes(votes)).collect()
     }
 }
 

@@ -286,7 +286,7 @@ impl Chat {
     async fn pause(&self, line: &Line, ends: Option<&str>) {
         let until = match ends.map(|ends| pauses::ends(ends, self.deps.clock.now())).transpose() {
             Ok(until) => until,
-            Err(why) => return self.answer(line, &format!("I am not paused: {why}")).await,
+            Err(why) => return self.answer(line, &format!("nothing changes: {why}")).await,
         };
         let told = until.map_or_else(String::new, |at| {
             format!(" until {}, or", pauses::local(WallMicros(at.0)))

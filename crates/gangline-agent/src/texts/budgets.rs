@@ -32,8 +32,12 @@ pub(crate) fn is_budget_refusal(why: &str) -> bool {
     why.split_once(begins).is_some_and(|(_, rest)| rest.contains(says))
 }
 
-/// What raises a budget.
+/// What raises a budget. In a shell an unquoted `#` begins a comment.
 pub(crate) fn budget_raise(scope: &BudgetScope) -> String {
+    let scope = match scope {
+        BudgetScope::Room(room) => format!("'{room}'"),
+        BudgetScope::Agent(_) | BudgetScope::Day => scope.to_string(),
+    };
     format!("`gangline budget raise {scope} AMOUNT` adds to it until midnight")
 }
 

@@ -142,6 +142,14 @@ fn repeats(it: &Escalation) -> Option<u32> {
     Some(it.retries).filter(|retries| is_spiral && *retries > 0)
 }
 
+/// What an escalation holds up.
+pub(crate) fn affected(it: &Escalation, then: OnEscalation) -> String {
+    match then {
+        OnEscalation::Hold => format!("new messages wait; its task: {}", it.task),
+        OnEscalation::Notify => format!("its task: {}", it.task),
+    }
+}
+
 /// The notice of an escalation, in the form of R1-35, with cause, evidence and choices.
 pub(crate) fn escalation(agent: &AgentName, it: &Escalation, then: OnEscalation) -> String {
     let task = cut(&mention::strip(it.task.as_str(), &[agent]), TASK_MAX);
@@ -151,7 +159,7 @@ pub(crate) fn escalation(agent: &AgentName, it: &Escalation, then: OnEscalation)
     };
     let meanwhile = match then {
         OnEscalation::Hold => "Until then new messages wait",
-        OnEscalation::Notify => "It works on meanwhile",
+        OnEscalation::Notify => "Meanwhile it continues to work",
     };
     // A cause may be a sentence already.
     let said = |text: &str| cut(text.trim_end().trim_end_matches('.'), SAID_MAX);

@@ -200,6 +200,8 @@ fn where_agents_never_decide_an_owner_is_asked_too() {
     assert_eq!(three.rig.query("SELECT state FROM questions"), ["open"]);
     let alerts = "SELECT text FROM alerts WHERE event = 'agent_question'";
     assert_eq!(three.rig.query(alerts), ["[QUESTION] lab-ada needs input: \"which?\""]);
+    boss.say(ROOM, "@lab-ada answer 1");
+    boss.hears(ADA, ROOM, "answers so far: lab-bob: red");
     boss.say(ROOM, "@lab-ada answer 1 blue");
     boss.hears(ADA, ROOM, "going on with blue of boss (owner)");
 }

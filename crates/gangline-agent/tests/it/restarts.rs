@@ -44,6 +44,11 @@ fn a_start_is_told_with_the_next_message_and_costs_no_turn() {
     assert!(memory.contains(&told), "{told} in {memory}");
     assert_eq!(memory.matches("you were").count(), 1, "told once: {memory}");
     assert_eq!(rig.requests().len(), 2);
+    // R1-42: the task is what was asked, not the note that came with it.
+    let finished = |word: &str| {
+        format!("[COMPLETE] lab-ada finished task \"say exactly {word}\". Results in #general.")
+    };
+    rig.sees("SELECT text FROM alerts ORDER BY id", &[&finished("first"), &finished("second")]);
     assert_eq!(daemon.stop().code, 0);
 }
 

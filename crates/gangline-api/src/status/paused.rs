@@ -28,13 +28,13 @@ pub struct ShownPause {
 }
 
 impl ShownPause {
-    /// Returns it as a clause for people of this zone: `sleeps until 2026-11-26 08:00`.
+    /// Returns it as a clause for people of this zone: `asleep until 2026-11-26 08:00`.
     #[must_use]
     pub fn describe(&self, zone: &TimeZone) -> String {
         self.describe_with(zone, "")
     }
 
-    /// As [`Self::describe`], with more about the end behind its time: `sleeps until 2026-11-26 08:00
+    /// As [`Self::describe`], with more about the end behind its time: `asleep until 2026-11-26 08:00
     /// (in 3h)`.
     #[must_use]
     pub fn describe_with(&self, zone: &TimeZone, more: &str) -> String {
@@ -48,10 +48,10 @@ impl ShownPause {
             Some(PauseReason::Escalation) => {
                 format!("held until `resume` or `abort`: it was escalated{note}")
             }
-            Some(PauseReason::Schedule) => format!("sleeps{until}"),
+            Some(PauseReason::Schedule) => format!("asleep{until}"),
             Some(PauseReason::Budget) => format!("held{until}: its budget is spent{note}"),
             Some(PauseReason::RateLimit) => {
-                format!("waits{until} for its provider's quota{note}")
+                format!("waiting{until} for its provider's quota{note}")
             }
             Some(PauseReason::Fleet) => {
                 format!("held{until}: the limit of the whole installation is reached{note}")

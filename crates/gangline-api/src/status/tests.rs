@@ -139,11 +139,11 @@ fn a_pause_says_why_and_until_when() {
             pause(PauseReason::Escalation, None, Some("the same call 4 times")),
             "held until `resume` or `abort`: it was escalated: the same call 4 times",
         ),
-        (pause(PauseReason::Schedule, nine, None), "sleeps until 2026-11-26 11:00"),
+        (pause(PauseReason::Schedule, nine, None), "asleep until 2026-11-26 11:00"),
         (pause(PauseReason::Budget, None, None), "held: its budget is spent"),
         (
             pause(PauseReason::RateLimit, nine, None),
-            "waits until 2026-11-26 11:00 for its provider's quota",
+            "waiting until 2026-11-26 11:00 for its provider's quota",
         ),
         (
             pause(PauseReason::Fleet, None, None),
@@ -155,7 +155,7 @@ fn a_pause_says_why_and_until_when() {
     }
     let two = [pause(PauseReason::Operator, None, None), pause(PauseReason::Schedule, nine, None)];
     let paused = Situation { paused: true, pauses: &two, ..situation(State::Paused) };
-    assert_eq!(paused.describe(), "paused; sleeps until 2026-11-26 11:00");
+    assert_eq!(paused.describe(), "paused; asleep until 2026-11-26 11:00");
 }
 
 /// If `resume` does not end the hold, the reply says what holds the agent, until when, and what helps.

@@ -2,6 +2,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 use super::{quiet::QuietHours, *};
+use crate::{QuestionNumber, question::OnTimeout};
 
 const MINUTE: i64 = 60_000_000;
 
@@ -110,6 +111,14 @@ fn the_texts_are_those_of_the_seed() {
     check(
         text::complete(&culture, "build", ""),
         "[COMPLETE] spark-culture finished task \"build\".",
+    );
+    let timeout = |then| text::timeout(&culture, QuestionNumber(12), "go?", then);
+    let late = "[TIMEOUT] spark-culture got no answer in time to question 12: \"go?\"";
+    check(timeout(OnTimeout::None), late);
+    check(timeout(OnTimeout::Deny), &format!("{late} That counts as no."));
+    check(
+        timeout(OnTimeout::Pause),
+        &format!("{late} It is paused: `@spark-culture resume` lets it continue."),
     );
     check(
         text::spiraling(&culture, "build", ""),

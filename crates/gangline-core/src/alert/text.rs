@@ -3,7 +3,9 @@
 use super::Telling;
 use crate::{
     ApprovalNumber, FindingNumber, QuestionNumber, finding::Choice, hook::WebhookEvent,
-    name::AgentName, shown,
+    name::AgentName,
+    question::OnTimeout,
+    shown,
 };
 
 /// The supervisor has given up: the agent repeats itself (R1-42).
@@ -40,10 +42,21 @@ pub fn complete(agent: &AgentName, task: &str, place: &str) -> String {
     }
 }
 
-/// Nobody answered a question in time (R1-39).
+/// Nobody answered a question in time (R1-39), and what follows for the agent (R1-53).
 #[must_use]
-pub fn timeout(agent: &AgentName, number: QuestionNumber, question: &str) -> String {
-    format!("[TIMEOUT] {agent} got no answer in time to question {number}: \"{question}\"")
+pub fn timeout(
+    agent: &AgentName,
+    number: QuestionNumber,
+    question: &str,
+    then: OnTimeout,
+) -> String {
+    let follows = match then {
+        OnTimeout::None => String::new(),
+        OnTimeout::Pause => format!(" It is paused: `@{agent} resume` lets it continue."),
+        OnTimeout::Deny => " That counts as no.".to_owned(),
+        OnTimeout::Abort => " The turn that asked is ended if it is still open.".to_owned(),
+    };
+    format!("[TIMEOUT] {agent} got no answer in time to question {number}: \"{question}\"{follows}")
 }
 
 /// A tool waits for a person's permission.

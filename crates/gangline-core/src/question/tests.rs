@@ -321,6 +321,16 @@ fn the_texts_of_a_question_and_its_answer() {
          Answer it with the tool `answer` and the id 12. If you must know more first, `ask` oak-ada: \
          the question stays open until you have read what you asked for."
     );
+    let humans = Facts { rule: AnswerRule::Humans, ..facts };
+    assert_eq!(
+        text::asked(humans, "merge?", (&[], Choose::One)),
+        "[QUESTION 12] <oak-ada> merge?\nPeople decide this: no agent's answer is taken. `send` oak-ada what it \
+         should know."
+    );
+    let votes = ["oak-bob", "oak-eve"].map(|by| Vote { by: agent(by), answer: "yes\nno".to_owned() });
+    let so_far = "answers so far: oak-bob: yes ⏎ no; oak-eve: yes ⏎ no";
+    assert_eq!(text::votes(&votes).as_deref(), Some(so_far));
+    assert_eq!(text::votes(&[]), None);
     assert_eq!(
         text::answered(QuestionNumber(12), "merge?", "[QUESTION 9] run it", "ori"),
         "[ANSWER 12] <ori> \\[QUESTION 9] run it\nYou asked: merge?"
@@ -377,6 +387,12 @@ fn the_texts_of_a_question_that_is_closed() {
     let closed = |state| text::closed(QuestionNumber(12), state, "go\non", "ori");
     assert_eq!(closed(QuestionState::Answered), "question 12 was answered by ori: go ⏎ on");
     assert_eq!(closed(QuestionState::Expired), "question 12 has expired: nobody answered in time");
+    let expired = |then| text::expired(QuestionNumber(12), then);
+    assert_eq!(expired(OnTimeout::None), closed(QuestionState::Expired));
+    let paused = "question 12 has expired: nobody answered in time; the agent is paused until an owner says `resume`";
+    assert_eq!(expired(OnTimeout::Pause), paused);
+    assert!(expired(OnTimeout::Deny).ends_with("in time; that counts as no"));
+    assert!(expired(OnTimeout::Abort).ends_with("; the turn that asked is ended if it is still open"));
     assert_eq!(closed(QuestionState::Cancelled), "question 12 was withdrawn by ori");
     assert_eq!(text::cancelled_by("oak-ada"), "[cancelled by oak-ada]");
 }

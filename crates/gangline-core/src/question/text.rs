@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AnswerRule, Asked, Choose, Facts, QuestionState, Vote};
+use super::{AnswerRule, Asked, Choose, Facts, OnTimeout, QuestionState, Vote};
 use crate::{id::QuestionNumber, mention::escape, name::AgentName, reminder::units, shown};
 
 /// What is shown of a question or an answer on one line, in bytes.
@@ -150,6 +150,18 @@ pub fn closed(number: QuestionNumber, state: QuestionState, answer: &str, by: &s
     }
 }
 
+/// Returns the same for a question that expires now, with what follows for its asker (R1-53).
+#[must_use]
+pub fn expired(number: QuestionNumber, then: OnTimeout) -> String {
+    let follows = match then {
+        OnTimeout::None => "",
+        OnTimeout::Pause => "; the agent is paused until an owner says `resume`",
+        OnTimeout::Deny => "; that counts as no",
+        OnTimeout::Abort => "; the turn that asked is ended if it is still open",
+    };
+    format!("{}{follows}", closed(number, QuestionState::Expired, "", ""))
+}
+
 /// Returns the message by which an agent is asked (R2-22).
 #[must_use]
 pub fn asked(question: Facts<'_>, body: &str, (choices, choose): (&[String], Choose)) -> String {
@@ -159,12 +171,21 @@ pub fn asked(question: Facts<'_>, body: &str, (choices, choose): (&[String], Cho
     if !listed.is_empty() {
         text.push_str(&format!("\noptions: {listed}, or a text of your own"));
     }
-    text.push_str(&format!(
-        "\nAnswer it with the tool `answer` and the id {number}. If you must know more first, `ask` {}: the \
-         question stays open until you have read what you asked for.",
-        question.asker
-    ));
-    text
+    let asker = question.asker;
+    let how = match question.rule {
+        AnswerRule::Humans => {
+            format!("People decide this: no agent's answer is taken. `send` {asker} what it should know.")
+        }
+        AnswerRule::Any
+        | AnswerRule::First
+        | AnswerRule::Vote
+        | AnswerRule::Consensus
+        | AnswerRule::Never => format!(
+            "Answer it with the tool `answer` and the id {number}. If you must know more first, `ask` {asker}: \
+             the question stays open until you have read what you asked for."
+        ),
+    };
+    format!("{text}\n{how}")
 }
 
 /// Returns the message by which the asker hears of an answer (R1-51, R2-22).
@@ -184,10 +205,21 @@ pub fn cancelled_by(who: &str) -> String {
     format!("[cancelled by {who}]")
 }
 
+/// Returns what agents have answered so far; `None` if they have not.
+#[must_use]
+pub fn votes(votes: &[Vote]) -> Option<String> {
+    (!votes.is_empty()).then(|| format!("answers so far: {}", each(votes.iter())))
+}
+
+fn each<'a>(votes: impl Iterator<Item = &'a Vote>) -> String {
+    let each: Vec<String> =
+        votes.map(|vote| format!("{}: {}", vote.by, one_line(&vote.answer))).collect();
+    each.join("; ")
+}
+
 /// Returns the answer of agents that do not agree.
 pub(super) fn no_agreement(rule: AnswerRule, votes: &[&Vote]) -> String {
-    let each: Vec<String> =
-        votes.iter().map(|vote| format!("{}: {}", vote.by, one_line(&vote.answer))).collect();
+    let each = each(votes.iter().copied());
     let what = match rule {
         AnswerRule::Consensus => "no consensus",
         AnswerRule::Humans
@@ -196,7 +228,7 @@ pub(super) fn no_agreement(rule: AnswerRule, votes: &[&Vote]) -> String {
         | AnswerRule::Vote
         | AnswerRule::Never => "no majority",
     };
-    format!("[{what}] {}", each.join("; "))
+    format!("[{what}] {each}")
 }
 
 /// Returns a text on one line, cut where it is long.

@@ -3,7 +3,7 @@
 
 use gangline_core::{
     AgentName, MessageId, MessageState, Principal, Tier,
-    question::{self, ANSWER_MAX, Facts, QuestionState, Where, may_answer},
+    question::{self, ANSWER_MAX, AnswerRule, Facts, QuestionState, Where, may_answer},
     redact::Redacted,
     trust::Policy,
 };
@@ -39,10 +39,20 @@ pub(super) fn answer_by_turn(w: &mut Writer, end: &EndTurn) -> Result<Answered, 
                 closed.push(row.number);
                 answered.messages.push(settle.message);
                 answered.askers.push(row.agent);
+            } else if counts_no_more(w, end, &row)? {
+                answered.messages.push(settle.message);
             }
         }
     }
     Ok(answered)
+}
+
+/// Returns whether what the agent says about a question is no answer to its asker: somebody else's stands, or
+/// only people's count. It would be a prompt that does not say what it is about.
+fn counts_no_more(w: &Writer, end: &EndTurn, row: &QuestionRow) -> Result<bool, Fault> {
+    let elsewhere = row.answered_by.as_deref() != Some(end.agent.as_str());
+    let decided = row.state == QuestionState::Answered && elsewhere && !has_voted(w, end, row)?;
+    Ok(decided || row.rule == AnswerRule::Humans)
 }
 
 /// Returns the questions to an agent that its message is about: the one that the message asks; or, if it

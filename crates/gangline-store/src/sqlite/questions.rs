@@ -263,7 +263,12 @@ fn close(
     row.answer = Some(answer.clone());
     row.answered_by = Some(closing.known_as.to_owned());
     row.answered_at = Some(w.now);
-    let said = text::closed(row.number, row.state, answer.as_str(), closing.known_as);
+    let said = match row.state {
+        QuestionState::Expired => text::expired(row.number, row.on_timeout),
+        QuestionState::Open | QuestionState::Answered | QuestionState::Cancelled => {
+            text::closed(row.number, row.state, answer.as_str(), closing.known_as)
+        }
+    };
     question_places::say_everywhere(w, &row, &Redacted::from_store(said))?;
     events::put(w, &[answered_event(&row)])?;
     // Who withdraws its own question knows it.

@@ -104,7 +104,7 @@ async fn release(global: &Global) -> Result<(), Failure> {
     let store = store::existing(&installation.paths).await?;
     if !store.release_fleet(OWNER).await? {
         return Err(Failure::user("the agents are not held together").hint(
-            "`gangline budget raise NICK AMOUNT` lets one agent go on that its own budget holds",
+            "`gangline budget raise NICK AMOUNT` adds to the budget that holds one agent",
         ));
     }
     if let Some(loaded) = installation.configuration() {

@@ -1,7 +1,8 @@
 //! `gangline pause`: no new turns; and the way of all words to daemons.
 
+use gangline_api::status::AgentStatus;
 use gangline_core::pause::{pause_for, pause_until};
-use gangline_os::clock::{UnixMicros, local_minute};
+use gangline_os::clock::UnixMicros;
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -78,7 +79,9 @@ pub(super) async fn tell(global: &Global, whom: &Chosen, word: Word) -> Result<u
 /// Returns whether `resume` changes anything for the agent: its daemon knows best.
 fn is_held(member: &Member) -> bool {
     let status = if member.runs() { control::status(&member.name) } else { None };
-    status.map_or_else(|| member.is_held(), |it| it.paused || it.circuit_open || it.needs_login)
+    // Under `on_escalation: notify` an escalated agent is not paused.
+    let held = |it: &AgentStatus| it.paused || it.circuit_open || it.needs_login || it.escalated;
+    status.as_ref().map_or_else(|| member.is_held(), held)
 }
 
 fn concerns(fleet: &Fleet, member: &Member) -> bool {
@@ -88,11 +91,7 @@ fn concerns(fleet: &Fleet, member: &Member) -> bool {
 fn outcome(member: &Member, word: Word, taken: &Taken) -> String {
     let name = &member.name;
     let done = match word {
-        Word::Pause { until: None } => "is paused: new messages wait".to_owned(),
-        Word::Pause { until: Some(until) } => {
-            let (date, minute) = local_minute(until);
-            format!("is paused until {date} {minute}: new messages wait")
-        }
+        Word::Pause { until } => control::paused(until),
         Word::Resume => "resumed".to_owned(),
         Word::Interrupt if *taken != Taken::ByDaemon => "is not escalated any more".to_owned(),
         Word::Interrupt => "ends its turn".to_owned(),

@@ -1,7 +1,10 @@
 //! `gangline questions`: lists what agents have asked.
 
-use gangline_api::inbox::Question;
-use gangline_core::{question::Choose, shown};
+use gangline_api::inbox::{Question, Vote};
+use gangline_core::{
+    question::{self, Choose, QuestionState},
+    shown,
+};
 use gangline_os::{
     clock::{self, rfc3339},
     terminal,
@@ -30,7 +33,15 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let filter = QuestionFilter { asker, closed: args.all, ..QuestionFilter::default() };
     let mut rows = store.questions(filter, LISTED).await?;
     rows.reverse();
-    let questions: Vec<Question> = rows.iter().map(wire).collect();
+    let mut questions = Vec::new();
+    for row in &rows {
+        // An owner who decides wants to know what agents have said.
+        let votes = match row.state {
+            QuestionState::Open => store.votes(row.number).await?,
+            QuestionState::Answered | QuestionState::Expired | QuestionState::Cancelled => Vec::new(),
+        };
+        questions.push(Question { votes: votes.into_iter().map(vote).collect(), ..wire(row) });
+    }
     match global.json {
         true => output::json(&questions)?,
         false => output::print(&show::inbox::questions(
@@ -55,8 +66,13 @@ pub(super) fn wire(row: &QuestionRow) -> Question {
         state: row.state.to_string(),
         answer: row.answer.as_ref().map(ToString::to_string),
         answerer: row.answered_by.as_deref().map(shown::label),
+        votes: Vec::new(),
         asked_at: rfc3339(row.asked_at),
         expires_at: row.expires_at.map(rfc3339),
         answered_at: row.answered_at.map(rfc3339),
     }
+}
+
+fn vote(it: question::Vote) -> Vote {
+    Vote { agent: it.by, answer: it.answer }
 }

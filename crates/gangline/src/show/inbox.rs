@@ -24,7 +24,13 @@ pub(crate) fn questions(questions: &[Question], now: UnixMicros, columns: Option
             .as_ref()
             .map(|answer| format!(" → {answer} ({})", it.answerer.as_deref().unwrap_or_default()));
         let text = format!("{}  {}", it.question, options.join("  "));
-        let text = format!("{}{}", text.trim_end(), answer.unwrap_or_default());
+        let votes: Vec<String> =
+            it.votes.iter().map(|vote| format!("{}: {}", vote.agent, vote.answer)).collect();
+        let votes = match votes.as_slice() {
+            [] => String::new(),
+            [..] => format!("  (so far {})", votes.join("; ")),
+        };
+        let text = format!("{}{}{votes}", text.trim_end(), answer.unwrap_or_default());
         [
             Cell::from(it.number.to_string()),
             Cell::from(it.agent.as_str()),

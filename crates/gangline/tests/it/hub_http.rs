@@ -241,7 +241,8 @@ fn wrong_messages_over_http_are_told_as_that() {
     assert_eq!((status, &newer["error"]["code"]), (200, &json!(-32601)));
     let (status, nameless) = scene.mcp(&token, "", &ask("tools/call"));
     assert_eq!(status, 400, "{nameless}");
-    assert_eq!(nameless["error"]["message"], "the header Mcp-Session-Id is missing");
+    let why = "the header Mcp-Session-Id is missing: send the one of the response to `initialize`";
+    assert_eq!(nameless["error"]["message"], why);
     let unknown = scene.call(&token, "no_reply", json!({}));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     let wrong = scene.call(&token, "recv", json!({"wait_seconds": true}));

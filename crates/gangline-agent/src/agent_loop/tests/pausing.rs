@@ -212,7 +212,11 @@ fn under_notify_the_agent_works_on() {
     written(&mut rig);
     rig.agent_loop.take(stuck());
     let (alerts, kept) = written(&mut rig);
-    assert!(alerts[1].ends_with("It works on meanwhile"), "{alerts:?}");
+    assert!(alerts[1].ends_with("Meanwhile it continues to work"), "{alerts:?}");
+    let Incoming::Escalate(it) = stuck() else { unreachable!("see stuck") };
+    let affects = |then| crate::texts::pauses::affected(&it, then);
+    assert_eq!(affects(OnEscalation::Notify), "its task: benchmark nemotron");
+    assert_eq!(affects(OnEscalation::Hold), "new messages wait; its task: benchmark nemotron");
     assert_eq!(kept, ["escalation No"]);
     assert!(held(&rig).is_empty());
     assert!(rig.showing.borrow().note.escalated.is_some());

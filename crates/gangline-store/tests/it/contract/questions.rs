@@ -371,6 +371,42 @@ pub(crate) async fn the_end_of_a_turn_answers_what_it_was_asked(_: &Fixture) {
     }
 }
 
+/// R1-52: what an agent says at the end of its turn does not reach the asker where it is no answer any more:
+/// somebody else's answer stands, or only people's count. It is a message where nobody has answered.
+pub(crate) async fn what_is_no_answer_does_not_prompt_the_asker(_: &Fixture) {
+    use QuestionState::{Answered, Cancelled, Open};
+    for (rule, before, messages) in [
+        (AnswerRule::First, Answered, vec!["answer"]),
+        (AnswerRule::Never, Answered, vec!["answer"]),
+        (AnswerRule::Humans, Answered, vec!["answer"]),
+        (AnswerRule::Humans, Open, vec![]),
+        (AnswerRule::First, Cancelled, vec!["answer", "agent"]),
+    ] {
+        let fixture = Fixture::new();
+        let store = fixture.open().await;
+        let number = asks_bob(&store, rule).await;
+        let (turn, id) = bobs_turn(&store, number).await;
+        match before {
+            Answered => drop(store.answer_question(number, answer("yes")).await.unwrap()),
+            Cancelled => drop(store.cancel_question(number, owner()).await.unwrap()),
+            Open | QuestionState::Expired => {}
+        }
+        let deliver = Some(NewMessage { origin: Origin::Agent, ..keyed(&ada(), "reply") });
+        let reply = Send { in_reply_to: Some(id), deliver, ..send(&bob(), "reply", &["no"]) };
+        let end = EndTurn {
+            sends: vec![Send { turn: Some(turn), ..reply }],
+            ..ends(turn, id, MessageState::Answered, Some("no"))
+        };
+        let ended = store.end_turn(end).await.unwrap();
+        let all = MessageFilter { agent: Some(ada()), ..MessageFilter::default() };
+        let rows = store.messages(all, 9).await.unwrap();
+        let mut origins: Vec<_> = rows.iter().map(|row| row.origin.as_str()).collect();
+        origins.reverse();
+        assert_eq!(origins, messages, "{rule} {before:?}");
+        assert_eq!(ended.notify.contains(&ada()), messages.contains(&"agent"), "{rule} {before:?}");
+    }
+}
+
 /// R1-51: a turn that asks its asker back leaves the question open until the turn that reads the reply has ended. The
 /// tool `answer` settles it at any time; a question to others delays nothing.
 pub(crate) async fn a_turn_that_asks_back_leaves_its_question_open(_: &Fixture) {

@@ -53,10 +53,10 @@ async fn tell(site: Site<'_>, word: Word) -> Result<String, Failure> {
         return Ok(held.clone());
     }
     let outcome = match (word, done) {
-        (Word::Pause { .. }, _) => "is paused: new messages wait",
-        (Word::Interrupt, "") => "ends its turn",
-        (Word::Interrupt, _) => "is not escalated any more",
-        (_, _) => "resumed",
+        (Word::Pause { until }, _) => control::paused(until),
+        (Word::Interrupt, "") => "ends its turn".to_owned(),
+        (Word::Interrupt, _) => "is not escalated any more".to_owned(),
+        (_, _) => "resumed".to_owned(),
     };
     let held = held.map_or_else(String::new, |held| format!(". {held}"));
     Ok(format!("{agent} {outcome}{done}{held}"))

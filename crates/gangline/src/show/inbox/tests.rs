@@ -1,5 +1,6 @@
 //! The lists as people see them.
 
+use gangline_api::inbox::Vote;
 use gangline_core::{MessageId, QuestionNumber};
 
 use super::*;
@@ -16,6 +17,7 @@ fn question(number: i64) -> Question {
         state: "open".to_owned(),
         answer: None,
         answerer: None,
+        votes: Vec::new(),
         asked_at: "2026-11-24T10:00:00.000Z".to_owned(),
         expires_at: None,
         answered_at: None,
@@ -45,6 +47,11 @@ fn questions_are_listed_with_what_to_choose_from_and_how_to_answer() {
     assert_eq!(rows[3], "Answer one: gangline answer NO TEXT");
     assert_eq!(questions(&[answered], now(), None).lines().count(), 2);
     assert_eq!(questions(&[], now(), None), "no open questions\n");
+    // R1-52: who decides sees what agents have said.
+    let votes = ["oak-bob", "oak-eve"]
+        .map(|agent| Vote { agent: agent.parse().unwrap(), answer: "staging".to_owned() });
+    let list = questions(&[Question { votes: votes.into(), ..question(1) }], now(), None);
+    assert!(list.contains("production  (so far oak-bob: staging; oak-eve: staging)"), "{list}");
 }
 
 #[test]
