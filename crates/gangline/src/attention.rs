@@ -18,6 +18,9 @@ use crate::{
     fleet, owner,
 };
 
+#[cfg(test)]
+mod tests;
+
 /// What was chosen, and what came of it.
 #[derive(Debug)]
 pub(crate) struct Answered {
@@ -129,7 +132,12 @@ pub(crate) async fn answer_any(site: Site<'_>, number: i64, said: &str) -> Resul
         }
         return Ok(format!("question {number} is {}", closed.row.state));
     }
-    decide(site, ApprovalNumber(number), said).await
+    let approval = ApprovalNumber(number);
+    if store.approval(approval).await?.is_none() && store.change(approval).await?.is_none() {
+        let nothing = Failure::user(format!("nothing waits under {number}"));
+        return Err(nothing.hint("`gangline attention` lists what waits, with its numbers"));
+    }
+    decide(site, approval, said).await
 }
 
 /// Decides an approval or a change by `yes`, `no REASON` or `yes always`.

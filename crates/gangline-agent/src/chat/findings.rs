@@ -1,15 +1,19 @@
 //! Answers to findings, said in the chat: `12 resume`; and what `status` says of them.
 
 use gangline_core::{
-    ApprovalNumber, Principal, QuestionNumber, Tier,
+    ApprovalNumber, Principal, QuestionNumber, Target, Tier,
     attention::{parse_answer, say_to},
     finding::{ChoiceWord, FindingState},
     pause::Continue,
+    question::{
+        QuestionState,
+        line::{AnswerLine, without_word},
+    },
     shown::cut,
     trust::Action,
 };
 use gangline_irc::client::Line;
-use gangline_store::{FindingError, FindingFilter, FindingRow};
+use gangline_store::{FindingError, FindingFilter, FindingRow, QuestionRow};
 use tracing::{info, warn};
 
 use super::{
@@ -72,6 +76,11 @@ impl Chat {
     /// Replies to `99 resume` if no finding has the number 99: such a line is not a prompt. Called after
     /// [`Self::finding_answered`] has not taken the line.
     pub(super) async fn nothing_waits(&self, line: &Line, who: &Principal, text: &str) -> Handled {
+        // In private `1 3` may be an answer without a number.
+        let in_room = matches!(line.target, Target::Channel(_));
+        if let Some(answer) = without_word(text).filter(|_| in_room) {
+            return self.without_word(line, who, &answer).await;
+        }
         // `release 2` may be a task.
         let begins = text.trim_start().starts_with(|c: char| c == '#' || c.is_ascii_digit());
         let Some((number, _)) = parse_answer(text).filter(|_| begins) else { return Handled::No };
@@ -97,6 +106,31 @@ impl Chat {
             format!("nothing waits under {number}; `status` lists my open items with their numbers")
         };
         self.told(line, &said).await
+    }
+
+    /// Replies to `12 2` if 12 is an open question of the agent: such a line is not a prompt.
+    async fn without_word(&self, line: &Line, who: &Principal, answer: &AnswerLine<'_>) -> Handled {
+        let asks = self.deps.policy.may(who, Action::Prompt, 0).is_ok();
+        if who.tier == Tier::Agent || !asks {
+            return Handled::No;
+        }
+        let (number, said) = (answer.number, answer.said);
+        let row = match self.deps.store.question(number).await {
+            Ok(row) => row,
+            Err(error) => {
+                warn!(%error, "cannot look up the item of a number");
+                return Handled::NotNow;
+            }
+        };
+        let waits = |row: &QuestionRow| {
+            row.agent == self.deps.agent && row.state == QuestionState::Open
+        };
+        match row.filter(waits) {
+            Some(_) => {
+                self.told(line, &format!("{number} is a question: say `answer {number} {said}`")).await
+            }
+            None => Handled::No,
+        }
     }
 
     async fn choose_for(

@@ -34,6 +34,16 @@ pub fn parse(text: &str) -> Option<AnswerLine<'_>> {
     Some(AnswerLine { number: QuestionNumber(number), said: said.trim() })
 }
 
+/// Returns the line as an answer without its word, `12 2` or `12 1,3`, if it is one. It answers nothing: it may be
+/// meant otherwise.
+#[must_use]
+pub fn without_word(text: &str) -> Option<AnswerLine<'_>> {
+    let (number, said) = text.trim().split_once(char::is_whitespace)?;
+    let digits = number.trim_start_matches('#').trim_end_matches([':', ',']);
+    let number = digits.parse().ok().filter(|_| is_option(digits) && is_option(said))?;
+    Some(AnswerLine { number: QuestionNumber(number), said: said.trim() })
+}
+
 /// A question that is open to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Open {

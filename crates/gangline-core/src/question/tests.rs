@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{
     draft::{AskError, Draft},
-    line::{Bare, Open, bare, parse},
+    line::{self, Bare, Open, bare, parse},
     text::Announcement,
     *,
 };
@@ -227,6 +227,24 @@ fn answers_of_agents_are_counted() {
     for rule in [AnswerRule::First, AnswerRule::Any, AnswerRule::Humans, AnswerRule::Never] {
         assert_eq!(tally(rule, &asked, &same), Tally::Open, "{rule}");
     }
+    // Who has no answer is not waited for.
+    let silent = format!("{NO_ANSWER} no_reply");
+    let with = |bob: &str| votes(&[("oak-ada", &silent), ("oak-bob", bob), ("oak-eve", "z")]);
+    assert_eq!(tally(vote, &asked, &with("z")), decided("z"));
+    let none = format!("oak-ada: {silent}; oak-bob: x; oak-eve: z");
+    assert_eq!(tally(vote, &asked, &with("x")), decided(&format!("[no majority] {none}")));
+    assert_eq!(tally(vote, &asked, &with(&silent)), decided("z"));
+    let none = format!("oak-ada: {silent}; oak-bob: z; oak-eve: z");
+    assert_eq!(tally(all, &asked, &with("z")), decided(&format!("[no consensus] {none}")));
+    let nobody = votes(&["oak-ada", "oak-bob", "oak-eve"].map(|by| (by, silent.as_str())));
+    for rule in [vote, all, AnswerRule::First, AnswerRule::Any] {
+        let said = "[no answer] oak-ada: no_reply; oak-bob: no_reply; oak-eve: no_reply";
+        assert_eq!(tally(rule, &asked, &nobody), decided(said), "{rule}");
+        assert_eq!(tally(rule, &asked, &nobody[..2]), Tally::Open, "{rule}");
+    }
+    for rule in [AnswerRule::Humans, AnswerRule::Never] {
+        assert_eq!(tally(rule, &asked, &nobody), Tally::Open, "{rule}");
+    }
 }
 
 /// R2-23: options always leave room for free text.
@@ -258,6 +276,12 @@ fn an_answer_with_a_number_is_read_from_a_line() {
     assert_eq!(read(" Answer #12:  use  make "), is(12, "use  make"));
     assert_eq!(read("answer 12"), is(12, ""));
     for text in ["answer", "answer me", "answer m12 x", "answers 12 x", "answer -1 x", "12 x", ""] {
+        assert_eq!(read(text), None, "{text}");
+    }
+    let read = |text: &str| line::without_word(text).map(|it| (it.number.0, it.said.to_owned()));
+    assert_eq!(read(" #12: 2 "), is(12, "2"));
+    assert_eq!(read("12 1,3"), is(12, "1,3"));
+    for text in ["12", "12 x", "1,2 3", "12 ,", "x 2", "99999999999999999999 1", ""] {
         assert_eq!(read(text), None, "{text}");
     }
 }

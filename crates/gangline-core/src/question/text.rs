@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AnswerRule, Asked, Choose, Facts, OnTimeout, QuestionState, Vote};
+use super::{AnswerRule, Asked, Choose, Facts, NO_ANSWER, OnTimeout, QuestionState, Vote};
 use crate::{id::QuestionNumber, mention::escape, name::AgentName, reminder::units, shown};
 
 /// What is shown of a question or an answer on one line, in bytes.
@@ -215,6 +215,14 @@ fn each<'a>(votes: impl Iterator<Item = &'a Vote>) -> String {
     let each: Vec<String> =
         votes.map(|vote| format!("{}: {}", vote.by, one_line(&vote.answer))).collect();
     each.join("; ")
+}
+
+/// Returns the answer of agents of which none has one, with the reasons.
+pub(super) fn no_answer(votes: &[&Vote]) -> String {
+    let why = |vote: &&Vote| one_line(vote.answer.trim_start_matches(NO_ANSWER).trim());
+    let each: Vec<String> =
+        votes.iter().map(|vote| format!("{}: {}", vote.by, why(vote))).collect();
+    format!("{NO_ANSWER} {}", each.join("; "))
 }
 
 /// Returns the answer of agents that do not agree.

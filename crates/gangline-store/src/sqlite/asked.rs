@@ -3,7 +3,9 @@
 
 use gangline_core::{
     AgentName, MessageId, MessageState, Principal, Tier,
-    question::{self, ANSWER_MAX, AnswerRule, Facts, QuestionState, Where, may_answer},
+    question::{
+        self, ANSWER_MAX, AnswerRule, Facts, NO_ANSWER, QuestionState, Standing, Where, may_answer,
+    },
     redact::Redacted,
     trust::Policy,
 };
@@ -11,9 +13,6 @@ use rusqlite::{Connection, params};
 
 use super::{Writer, fault::Fault, questions, sql};
 use crate::types::{EndTurn, NewAnswer, QuestionRow, Settle};
-
-/// Begins the answer of an agent that was asked alone and has none.
-const NO_ANSWER: &str = "[no answer]";
 
 /// The most messages that are searched to learn what one of them is about: each question back adds a hop, and
 /// hops are limited.
@@ -109,6 +108,12 @@ fn settled_by(
         return Ok(true);
     }
     let Some(text) = text(w, (end, settle), row)? else { return Ok(false) };
+    // The others may have an answer.
+    let others = row.asked.agents().len() > 1 && text.starts_with(NO_ANSWER);
+    let standing = match standing {
+        Standing::Decides if others => Standing::Counts,
+        Standing::Decides | Standing::Counts | Standing::Advises => standing,
+    };
     let known_as = me.account.clone();
     let new = NewAnswer { known_as, by: me, standing, text: Redacted::from_store(text) };
     Ok(questions::answer(w, row.number, &new)?.is_ok())
@@ -135,8 +140,7 @@ fn has_voted(w: &Writer, end: &EndTurn, row: &QuestionRow) -> Result<bool, Fault
     Ok(votes.iter().any(|vote| vote.by == end.agent))
 }
 
-/// Returns what the agent answers: what it said at the end, what it sent the asker, or, if nobody else
-/// was asked, why there is no answer.
+/// Returns what the agent answers: what it said at the end, what it sent the asker, or why it has no answer.
 fn text(
     w: &mut Writer,
     (end, settle): (&EndTurn, &Settle),
@@ -149,8 +153,7 @@ fn text(
         },
         MessageState::NoReply | MessageState::Failed | MessageState::DeadLetter => {
             let why = settle.reason.as_deref().unwrap_or(settle.state.as_str());
-            let alone = row.asked.agents().len() == 1;
-            return Ok(alone.then(|| format!("{NO_ANSWER} {why}")));
+            return Ok(Some(format!("{NO_ANSWER} {why}")));
         }
         MessageState::Accepted
         | MessageState::InTurn

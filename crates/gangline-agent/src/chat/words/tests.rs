@@ -184,6 +184,8 @@ async fn pause_and_resume_say_whether_anything_changes() {
     room.rig.showing.send_modify(|showing| showing.view.paused = true);
     let told = room.says(ORI, "#lab", "@ada pause").await;
     assert!(told[0].contains("I am paused already"), "{told:?}");
+    let told = room.says(ORI, "#lab", "@ada pause 90x").await;
+    assert!(told[0].contains("ori: nothing changes: `90x` does not say when"), "{told:?}");
     assert_eq!(room.says(ORI, "#lab", "@ada resume").await, ["#lab ori: resumed"]);
 }
 

@@ -11,8 +11,8 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    AnswerError, AskedBy, EndTurn, EventQuery, NewAlert, NewAnswer, NewMessage, NewQuestion,
-    QuestionFilter, QuestionPlaced, Settle, Store, StoreError, Take,
+    AnswerError, AskedBy, EndTurn, EventQuery, MessageFilter, NewAlert, NewAnswer, NewMessage,
+    NewQuestion, QuestionFilter, QuestionPlaced, Send, Settle, Store, StoreError, Take,
 };
 
 use serde_json::json;
@@ -347,6 +347,8 @@ pub(crate) async fn the_end_of_a_turn_answers_what_it_was_asked(_: &Fixture) {
     for (rule, before, (state, said), after) in [
         (AnswerRule::First, None, two, Some("no")),
         (AnswerRule::First, None, nothing, Some("[no answer] no_reply")),
+        (AnswerRule::Any, None, nothing, None),
+        (AnswerRule::Vote, None, nothing, None),
         (AnswerRule::Vote, None, two, None),
         (AnswerRule::Vote, Some("yes"), two, None),
         (AnswerRule::Humans, None, two, None),
@@ -366,7 +368,11 @@ pub(crate) async fn the_end_of_a_turn_answers_what_it_was_asked(_: &Fixture) {
         assert_eq!(ended.notify, if told { vec![ada()] } else { vec![] }, "{rule}: its asker");
         let votes: Vec<String> =
             store.votes(number).await.unwrap().into_iter().map(|vote| vote.answer).collect();
-        let counted = if rule == AnswerRule::Vote { vec![before.unwrap_or("no")] } else { vec![] };
+        let counted = match (rule, said) {
+            (AnswerRule::Vote, Some(_)) => vec![before.unwrap_or("no")],
+            (AnswerRule::Vote | AnswerRule::Any, None) => vec!["[no answer] no_reply"],
+            (_, _) => vec![],
+        };
         assert_eq!(votes, counted, "{rule}");
     }
 }

@@ -124,6 +124,24 @@ async fn a_private_line_answers_the_only_question_that_its_author_has_read() {
     }
 }
 
+/// In a room an option behind the number of an open question, without the word, is no prompt: the reply shows the
+/// words that answer it.
+#[tokio::test]
+async fn a_number_and_an_option_in_a_room_get_a_reply() {
+    let mut room = Room::open().await;
+    let number = asks(&mut room, ("oak-ada", "operator"), (OWNERS, Extent::Whole)).await;
+    let said = format!("@ada {number} 2");
+    let told = room.says(ORI, "#lab", &said).await;
+    let expect = format!("#lab ori: {number} is a question: say `answer {number} 2`");
+    assert_eq!((told, answer(&room, number).await), (vec![expect], None));
+    assert_eq!(room.prompts().await, [""; 0]);
+    room.says(ORI, "#lab", "@ada 99 2").await;
+    room.says(ORI, "#lab", &format!("@ada answer {number} 2")).await;
+    room.says(ORI, "#lab", &said).await;
+    let prompts = room.prompts().await;
+    assert_eq!((prompts.first().map(String::as_str), prompts.last()), (Some("@ada 99 2"), Some(&said)));
+}
+
 /// The `~` of somebody who has no account does not hide whose conversation it is.
 #[tokio::test]
 async fn a_person_without_an_account_is_known_by_the_nick() {
