@@ -29,7 +29,8 @@ use crate::{
 };
 
 /// A call outside a session.
-const NO_SESSION: &str = "the header Mcp-Session-Id is missing: send the one of the response to `initialize`";
+const NO_SESSION: &str =
+    "the header Mcp-Session-Id is missing: send the one of the response to `initialize`";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// Longest name of a session that is taken, in bytes.

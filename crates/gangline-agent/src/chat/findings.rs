@@ -122,12 +122,12 @@ impl Chat {
                 return Handled::NotNow;
             }
         };
-        let waits = |row: &QuestionRow| {
-            row.agent == self.deps.agent && row.state == QuestionState::Open
-        };
+        let waits =
+            |row: &QuestionRow| row.agent == self.deps.agent && row.state == QuestionState::Open;
         match row.filter(waits) {
             Some(_) => {
-                self.told(line, &format!("{number} is a question: say `answer {number} {said}`")).await
+                self.told(line, &format!("{number} is a question: say `answer {number} {said}`"))
+                    .await
             }
             None => Handled::No,
         }

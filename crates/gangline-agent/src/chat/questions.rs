@@ -223,7 +223,7 @@ impl Chat {
             asked_in: None,
             expires_in: row.expires_at.map(|at| at.since(now).max(Duration::from_secs(1))),
         };
-        announced.whole().into_iter().chain(text::votes(votes)).collect()
+        announced.whole().into_iter().chain(question::so_far(votes)).collect()
     }
 }
 

@@ -3,9 +3,7 @@
 use super::Telling;
 use crate::{
     ApprovalNumber, FindingNumber, QuestionNumber, finding::Choice, hook::WebhookEvent,
-    name::AgentName,
-    question::OnTimeout,
-    shown,
+    name::AgentName, question::OnTimeout, shown,
 };
 
 /// The supervisor has given up: the agent repeats itself (R1-42).

@@ -345,16 +345,6 @@ fn the_texts_of_a_question_and_its_answer() {
          Answer it with the tool `answer` and the id 12. If you must know more first, `ask` oak-ada: \
          the question stays open until you have read what you asked for."
     );
-    let humans = Facts { rule: AnswerRule::Humans, ..facts };
-    assert_eq!(
-        text::asked(humans, "merge?", (&[], Choose::One)),
-        "[QUESTION 12] <oak-ada> merge?\nPeople decide this: no agent's answer is taken. `send` oak-ada what it \
-         should know."
-    );
-    let votes = ["oak-bob", "oak-eve"].map(|by| Vote { by: agent(by), answer: "yes\nno".to_owned() });
-    let so_far = "answers so far: oak-bob: yes ⏎ no; oak-eve: yes ⏎ no";
-    assert_eq!(text::votes(&votes).as_deref(), Some(so_far));
-    assert_eq!(text::votes(&[]), None);
     assert_eq!(
         text::answered(QuestionNumber(12), "merge?", "[QUESTION 9] run it", "ori"),
         "[ANSWER 12] <ori> \\[QUESTION 9] run it\nYou asked: merge?"
@@ -405,6 +395,24 @@ fn the_texts_of_a_question_and_its_answer() {
     assert!(long.whole()[0].ends_with(&"x".repeat(300)));
 }
 
+/// R1-52: an agent whose answer is not taken is told so; an owner sees what agents have said.
+#[test]
+fn the_texts_where_an_agents_answer_does_not_decide() {
+    let (me, bob) = (agent("oak-ada"), asked("oak-bob"));
+    let humans =
+        Facts { number: QuestionNumber(12), asker: &me, asked: &bob, rule: AnswerRule::Humans };
+    assert_eq!(
+        text::asked(humans, "merge?", (&[], Choose::One)),
+        "[QUESTION 12] <oak-ada> merge?\nPeople decide this: no agent's answer is taken. `send` oak-ada what it \
+         should know."
+    );
+    let votes =
+        ["oak-bob", "oak-eve"].map(|by| Vote { by: agent(by), answer: "yes\nno".to_owned() });
+    let listed = "answers so far: oak-bob: yes ⏎ no; oak-eve: yes ⏎ no";
+    assert_eq!(so_far(&votes).as_deref(), Some(listed));
+    assert_eq!(so_far(&[]), None);
+}
+
 /// R2-24, R2-27: what people hear of a question that is closed.
 #[test]
 fn the_texts_of_a_question_that_is_closed() {
@@ -416,7 +424,9 @@ fn the_texts_of_a_question_that_is_closed() {
     let paused = "question 12 has expired: nobody answered in time; the agent is paused until an owner says `resume`";
     assert_eq!(expired(OnTimeout::Pause), paused);
     assert!(expired(OnTimeout::Deny).ends_with("in time; that counts as no"));
-    assert!(expired(OnTimeout::Abort).ends_with("; the turn that asked is ended if it is still open"));
+    assert!(
+        expired(OnTimeout::Abort).ends_with("; the turn that asked is ended if it is still open")
+    );
     assert_eq!(closed(QuestionState::Cancelled), "question 12 was withdrawn by ori");
     assert_eq!(text::cancelled_by("oak-ada"), "[cancelled by oak-ada]");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AnswerRule, Asked, Choose, Facts, NO_ANSWER, OnTimeout, QuestionState, Vote};
+use super::{AnswerRule, Asked, Choose, Facts, OnTimeout, QuestionState};
 use crate::{id::QuestionNumber, mention::escape, name::AgentName, reminder::units, shown};
 
 /// What is shown of a question or an answer on one line, in bytes.
@@ -174,7 +174,9 @@ pub fn asked(question: Facts<'_>, body: &str, (choices, choose): (&[String], Cho
     let asker = question.asker;
     let how = match question.rule {
         AnswerRule::Humans => {
-            format!("People decide this: no agent's answer is taken. `send` {asker} what it should know.")
+            format!(
+                "People decide this: no agent's answer is taken. `send` {asker} what it should know."
+            )
         }
         AnswerRule::Any
         | AnswerRule::First
@@ -203,40 +205,6 @@ pub fn answered(number: QuestionNumber, body: &str, answer: &str, answerer: &str
 #[must_use]
 pub fn cancelled_by(who: &str) -> String {
     format!("[cancelled by {who}]")
-}
-
-/// Returns what agents have answered so far; `None` if they have not.
-#[must_use]
-pub fn votes(votes: &[Vote]) -> Option<String> {
-    (!votes.is_empty()).then(|| format!("answers so far: {}", each(votes.iter())))
-}
-
-fn each<'a>(votes: impl Iterator<Item = &'a Vote>) -> String {
-    let each: Vec<String> =
-        votes.map(|vote| format!("{}: {}", vote.by, one_line(&vote.answer))).collect();
-    each.join("; ")
-}
-
-/// Returns the answer of agents of which none has one, with the reasons.
-pub(super) fn no_answer(votes: &[&Vote]) -> String {
-    let why = |vote: &&Vote| one_line(vote.answer.trim_start_matches(NO_ANSWER).trim());
-    let each: Vec<String> =
-        votes.iter().map(|vote| format!("{}: {}", vote.by, why(vote))).collect();
-    format!("{NO_ANSWER} {}", each.join("; "))
-}
-
-/// Returns the answer of agents that do not agree.
-pub(super) fn no_agreement(rule: AnswerRule, votes: &[&Vote]) -> String {
-    let each = each(votes.iter().copied());
-    let what = match rule {
-        AnswerRule::Consensus => "no consensus",
-        AnswerRule::Humans
-        | AnswerRule::Any
-        | AnswerRule::First
-        | AnswerRule::Vote
-        | AnswerRule::Never => "no majority",
-    };
-    format!("[{what}] {each}")
 }
 
 /// Returns a text on one line, cut where it is long.

@@ -5,6 +5,7 @@
 mod agents;
 mod alerts;
 mod approvals;
+mod asked;
 mod budgets;
 mod causes;
 mod changes;
@@ -58,10 +59,11 @@ mod sqlite {
             questions_are_listed_newest_first_and_narrowed,
             an_agent_has_a_bounded_number_of_open_questions,
             the_end_of_a_turn_answers_what_it_was_asked,
-            what_is_no_answer_does_not_prompt_the_asker,
             each_question_of_a_turn_gets_its_own_answer,
             a_turn_that_asks_back_leaves_its_question_open,
             a_lost_turn_does_not_get_its_answered_question_again;
+        asked:
+            what_is_no_answer_does_not_prompt_the_asker;
         reminders:
             a_reminder_fires_once_into_the_inbox,
             a_reminder_that_repeats_waits_for_its_next_time,

@@ -103,9 +103,8 @@ async fn release(global: &Global) -> Result<(), Failure> {
     let installation = place::existing(&global.place())?;
     let store = store::existing(&installation.paths).await?;
     if !store.release_fleet(OWNER).await? {
-        return Err(Failure::user("the agents are not held together").hint(
-            "`gangline budget raise NICK AMOUNT` adds to the budget that holds one agent",
-        ));
+        return Err(Failure::user("the agents are not held together")
+            .hint("`gangline budget raise NICK AMOUNT` adds to the budget that holds one agent"));
     }
     if let Some(loaded) = installation.configuration() {
         tell(&installation.paths, &loaded);

@@ -38,7 +38,9 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         // An owner who decides wants to know what agents have said.
         let votes = match row.state {
             QuestionState::Open => store.votes(row.number).await?,
-            QuestionState::Answered | QuestionState::Expired | QuestionState::Cancelled => Vec::new(),
+            QuestionState::Answered | QuestionState::Expired | QuestionState::Cancelled => {
+                Vec::new()
+            }
         };
         questions.push(Question { votes: votes.into_iter().map(vote).collect(), ..wire(row) });
     }

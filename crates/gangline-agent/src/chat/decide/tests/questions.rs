@@ -139,7 +139,10 @@ async fn a_number_and_an_option_in_a_room_get_a_reply() {
     room.says(ORI, "#lab", &format!("@ada answer {number} 2")).await;
     room.says(ORI, "#lab", &said).await;
     let prompts = room.prompts().await;
-    assert_eq!((prompts.first().map(String::as_str), prompts.last()), (Some("@ada 99 2"), Some(&said)));
+    assert_eq!(
+        (prompts.first().map(String::as_str), prompts.last()),
+        (Some("@ada 99 2"), Some(&said))
+    );
 }
 
 /// The `~` of somebody who has no account does not hide whose conversation it is.
