@@ -354,6 +354,15 @@ fn a_start_that_takes_long_says_why() {
     let event = RuntimeEvent::Ready { session };
     rig.agent_loop.hear_backend(SessionEvent::Runtime { generation, event });
     assert_eq!(told(&rig), (None, None));
+    let turn = rig.turn();
+    let attempts = vec![(MessageId(1), 1)];
+    rig.agent_loop.written(Reply::Taken { turn, attempts, gone: Vec::new(), pending: 0 });
+    let event = RuntimeEvent::Accepted { turn };
+    rig.agent_loop.hear_backend(SessionEvent::Runtime { generation, event });
+    let (by, how) = (gangline_core::outcome::EndedBy::Us, String::new());
+    rig.agent_loop.hear_backend(SessionEvent::Exited { generation, by, how });
+    assert_eq!(rig.agent_loop.core.view().phase, gangline_core::agent::PhaseName::Down);
+    assert_eq!(told(&rig), (None, None), "a later start is not told with the old failure");
 }
 
 /// The next daemon's start is not told with a failure of the one before.
