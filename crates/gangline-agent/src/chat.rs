@@ -134,6 +134,8 @@ pub(crate) struct ChatDeps {
 pub(crate) struct Chat {
     deps: ChatDeps,
     up: bool,
+    /// The number of the connection that was up last.
+    connection: u64,
     /// Whether the server is ours and takes several lines as one message.
     takes_several: bool,
     cursors: Cursors,
@@ -153,7 +155,7 @@ pub(crate) struct Chat {
     /// Lines of a server that does not, which the store could not take yet.
     kept: VecDeque<Line>,
     /// Live lines that were words and no prompts, which a page of history may bring again.
-    words: HashSet<String>,
+    words: VecDeque<String>,
     /// How far people have read what was shown to them.
     pages: HashMap<String, show::Page>,
     /// The last time that owners were told of each open approval.
@@ -202,6 +204,7 @@ impl Chat {
             stood_down: StoodDown::read(&deps.paths, &deps.agent),
             deps,
             up: false,
+            connection: 0,
             takes_several: false,
             cursors: Cursors::default(),
             in_flight: InFlight::default(),
@@ -212,7 +215,7 @@ impl Chat {
             strangers: Notified::default(),
             history: false,
             kept: VecDeque::new(),
-            words: HashSet::new(),
+            words: VecDeque::new(),
             pages: HashMap::new(),
             reminded: HashMap::new(),
             changes_told: HashMap::new(),
@@ -282,8 +285,9 @@ impl Chat {
 
     async fn link_event(&mut self, event: LinkEvent) {
         match event {
-            LinkEvent::Up { nick, caps, network, first, .. } => {
+            LinkEvent::Up { nick, caps, network, first, connection, .. } => {
                 info!(nick, network, first, "on IRC");
+                self.connection = connection;
                 self.went_up(&nick, &caps).await;
             }
             LinkEvent::Down { why, retry_in } => {
@@ -316,7 +320,7 @@ impl Chat {
             LinkEvent::CatchUpFailed { target, request, why } => {
                 self.catch_up_failed((&target, request), &why);
             }
-            LinkEvent::HistoryTargets { targets } => self.found_targets(targets),
+            LinkEvent::HistoryTargets { targets, more } => self.found_targets(targets, more),
             LinkEvent::HistoryTargetsFailed { why } => warn!(why, "cannot look for direct lines"),
             LinkEvent::Confirmed { key, msgid, at } => {
                 self.confirmed(&key, Said { msgid, at }).await;

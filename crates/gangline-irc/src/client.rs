@@ -28,7 +28,9 @@
 //!   was down or went down, we are no longer in the channel, or it is a message of several lines
 //!   ([`Say::further`]) and this server takes none. After both the caller may say it
 //!   again, with the same key, after the next `Up` or `Joined`. A
-//!   key that is under way is not sent twice. A `Confirmed` may also come for an older key, when
+//!   key that is under way is not sent twice. A line that was given before the caller heard of a
+//!   `Down` would be said on the next connection ahead of those before it, which were not sent: so it
+//!   names its connection ([`Say::connection`]). A `Confirmed` may also come for an older key, when
 //!   history shows a line of our own that carries it: so a caller with doubtful lines catches up
 //!   first and says again what is still open. How a line is confirmed: with echo-message and
 //!   message-tags by the echo, which carries the key in `+gangline/id` or the label; without
@@ -201,6 +203,9 @@ pub struct Say {
     pub kind: LineKind,
     /// The `msgid` of the line that this one answers.
     pub reply_to: Option<String>,
+    /// The connection that it is for ([`LinkEvent::Up`]): on a later one it is dropped, without an
+    /// answer. `None`: whichever there is.
+    pub connection: Option<u64>,
 }
 
 /// What the link is asked to do.
@@ -276,6 +281,8 @@ pub enum LinkEvent {
         own_server: bool,
         /// Whether it is the first time in the life of this link.
         first: bool,
+        /// The number of this connection.
+        connection: u64,
     },
     /// The connection or an attempt to connect has ended.
     Down {
@@ -356,6 +363,8 @@ pub enum LinkEvent {
     HistoryTargets {
         /// Targets and the time of their newest line.
         targets: Vec<(Target, String)>,
+        /// Whether more are to be expected: the answer was full.
+        more: bool,
     },
     /// `FindTargets` was refused or not answered.
     HistoryTargetsFailed {

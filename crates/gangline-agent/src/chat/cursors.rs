@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use gangline_core::{MessageState, name::Target};
 use gangline_irc::client::{Line, LinkCommand, cursor::Cursor};
-use gangline_os::clock;
+use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{CursorMove, TakenIn};
 use tracing::warn;
 
@@ -20,8 +20,12 @@ use crate::rooms::{self, Became, RoomsCommand};
 
 /// The most pages of history with which a room is filled again.
 const REFILL_PAGES: u32 = 20;
+/// After so many failures in a row nobody waits for what a place's history shows.
+const FAILURES_MAX: u32 = 3;
 /// The key under which the time of the last look for direct lines is kept.
 const TARGETS: &str = "*";
+/// What the times of lines are told in, in microseconds.
+const MILLISECOND: i64 = 1000;
 
 #[derive(Default)]
 struct Place {
@@ -30,11 +34,13 @@ struct Place {
     /// From where the room is filled again before history is taken in: what was taken in and not
     /// read when the last daemon ended.
     refill: Option<Refill>,
-    /// A page was asked for: until the answer, lines before it may be missing.
+    /// A page was asked for, and not all is taken in yet: lines may be missing.
     asked: bool,
     /// The number of the request whose answer counts. That of an earlier one, or of one made before
     /// a line was lost, says nothing about what has been said since.
     request: Option<u64>,
+    /// How often in a row this connection was told nothing.
+    failures: u32,
     dirty: bool,
 }
 
@@ -45,7 +51,7 @@ impl Place {
 
     /// What is said is history's until it is asked for again.
     fn falls_behind(&mut self) {
-        (self.reached, self.request) = (Reached::Nothing, None);
+        (self.reached, self.request, self.failures) = (Reached::Nothing, None, 0);
     }
 }
 
@@ -72,6 +78,8 @@ struct Refill {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
     Yes,
+    /// It is written next.
+    Next,
     No,
 }
 
@@ -84,6 +92,8 @@ pub(super) struct Cursors {
     looked_at: Option<String>,
     /// From when the look under way began: a nick without a place begins there.
     since: Option<String>,
+    /// From where its next page is asked for.
+    looks_on: Option<String>,
     /// Whether this connection's look for direct lines was answered.
     targets_known: bool,
     /// How many pages were asked for.
@@ -120,16 +130,31 @@ impl Cursors {
         self.places.get(target.folded()).is_some_and(|place| place.reached == Reached::Unread)
     }
 
-    pub(super) fn is_caught_up(&self, target: &Target) -> bool {
-        self.places.get(target.folded()).is_some_and(Place::is_caught_up)
+    /// Returns whether history has shown what of ours stands there, or is not going to.
+    pub(super) fn has_shown(&self, target: &Target) -> bool {
+        let shown = |place: &Place| place.is_caught_up() || place.failures >= FAILURES_MAX;
+        self.places.get(target.folded()).is_some_and(shown)
+    }
+
+    /// Returns whether all that was said there before now is taken in: history told it, or the look
+    /// for direct lines has found none of this nick.
+    pub(super) fn is_live(&self, conversation: &Target) -> bool {
+        let nothing_found = self.targets_known && matches!(conversation, Target::Nick(_));
+        match self.places.get(conversation.folded()) {
+            Some(place) => place.is_caught_up() || (nothing_found && !place.asked),
+            None => nothing_found,
+        }
     }
 
     /// Returns whether everything said directly before now is taken in.
     fn direct_is_caught_up(&self) -> bool {
-        let behind = |(target, place): (&String, &Place)| {
-            place.asked && !place.is_caught_up() && !target.starts_with('#')
-        };
-        self.targets_known && !self.places.iter().any(behind)
+        self.targets_known && self.direct_and_behind().next().is_none()
+    }
+
+    /// Returns the nicks of which lines may be missing.
+    fn direct_and_behind(&self) -> impl Iterator<Item = (&String, &Place)> {
+        let direct = self.places.iter().filter(|(target, _)| !target.starts_with('#'));
+        direct.filter(|(_, place)| place.asked && !place.is_caught_up())
     }
 
     pub(super) fn failed(&mut self, target: &Target) {
@@ -140,22 +165,27 @@ impl Cursors {
     /// only what is committed moves the place.
     pub(super) fn after(&self, conversation: &Target, line: &Line) -> Option<CursorMove> {
         let cursor = line.cursor.clone()?;
-        let caught_up = self.places.get(conversation.folded())?.is_caught_up();
-        caught_up.then(|| CursorMove {
+        let moves = self.is_live(conversation) && !line.from_history;
+        moves.then(|| CursorMove {
             target: conversation.folded().to_owned(),
             cursor: cursor.as_str().to_owned(),
         })
     }
 
-    /// Moves past a live line, which was committed with its cursor or concerns nobody.
+    /// Moves past a live line, which was committed with its cursor or concerns nobody. History that
+    /// comes late, or unasked, moves nothing: it is from before.
     pub(super) fn pass(&mut self, conversation: &Target, line: &Line, written: Written) {
-        let cursor = line.cursor.clone();
-        let place = self.places.get_mut(conversation.folded());
-        if let (Some(cursor), Some(place)) = (cursor, place)
-            && place.is_caught_up()
-        {
+        if !self.is_live(conversation) || line.from_history {
+            return;
+        }
+        // Who only ever notes something, or is a stranger, gets no place.
+        if written == Written::No && !self.places.contains_key(conversation.folded()) {
+            return;
+        }
+        if let Some(cursor) = line.cursor.clone() {
+            let place = self.places.entry(conversation.folded().to_owned()).or_default();
             place.cursor = Some(cursor);
-            place.dirty = written == Written::No;
+            place.dirty = written != Written::Yes;
         }
     }
 
@@ -300,7 +330,7 @@ impl Chat {
             place.reached = Reached::Unread;
             return self.catch_up(target.clone());
         }
-        place.reached = Reached::Now;
+        (place.reached, place.asked) = (Reached::Now, false);
     }
 
     /// The page could not be had. A room that cannot be filled again holds up nothing.
@@ -310,6 +340,7 @@ impl Chat {
         }
         warn!(%target, why, "cannot catch up; trying again at the next tick");
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        place.failures += 1;
         if self.up && place.refill.take().is_some() {
             return self.catch_up(target.clone());
         }
@@ -319,29 +350,62 @@ impl Chat {
     pub(super) fn retry_catch_up(&mut self) {
         if self.up {
             if !self.cursors.targets_known {
-                self.find_targets();
+                self.look_for_targets();
             }
             for target in std::mem::take(&mut self.cursors.failed) {
-                self.catch_up(target);
+                // That of a room is asked for when the agent comes in.
+                match &target {
+                    Target::Channel(room) if !self.deps.joined.borrow().contains(room) => {}
+                    Target::Channel(_) | Target::Nick(_) => self.catch_up(target),
+                }
             }
         }
     }
 
     /// Asks who wrote directly while we were away.
     pub(super) fn find_targets(&mut self) {
-        if let Some(after) = self.cursors.looked_at.clone() {
-            self.cursors.since = Some(after.clone());
+        // Of the same millisecond as the line that was looked past there may be others.
+        let after = self.cursors.looked_at.as_deref().map(just_before);
+        self.cursors.since.clone_from(&after);
+        self.cursors.looks_on = after;
+        self.look_for_targets();
+    }
+
+    fn look_for_targets(&self) {
+        if let Some(after) = self.cursors.looks_on.clone() {
             self.command(LinkCommand::FindTargets { after });
         }
     }
 
-    pub(super) fn found_targets(&mut self, targets: Vec<(Target, String)>) {
-        self.cursors.targets_known = true;
+    /// Asks for what those nicks said; `more`: there may be further ones, with newer lines.
+    pub(super) fn found_targets(&mut self, targets: Vec<(Target, String)>, more: bool) {
+        let times = || targets.iter().map(|(_, time)| time.as_str());
+        // Others may have written in the same millisecond.
+        let on = times().max().map(|newest| match times().min() == Some(newest) {
+            true => newest.to_owned(),
+            false => just_before(newest),
+        });
         for (target, _) in targets {
             if let Target::Nick(_) = target {
                 self.catch_up(target);
             }
         }
+        if !more {
+            return self.all_targets_found();
+        }
+        // The answer to a request that was made twice leads no further.
+        if on > self.cursors.looks_on {
+            self.cursors.looks_on = on;
+            self.look_for_targets();
+        }
+    }
+
+    fn all_targets_found(&mut self) {
+        self.cursors.targets_known = true;
+        // What the last connection has not told is told by this one.
+        let unasked = self.cursors.direct_and_behind().filter(|(_, place)| place.request.is_none());
+        let unasked: Vec<Target> = unasked.filter_map(|(nick, _)| nick.parse().ok()).collect();
+        unasked.into_iter().for_each(|nick| self.catch_up(nick));
     }
 
     /// Takes in a page of history; its last commit moves the cursor.
@@ -364,7 +428,7 @@ impl Chat {
             return self.cursors.lost(&target);
         }
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
-        place.cursor = Some(cursor);
+        (place.cursor, place.failures) = (Some(cursor), 0);
         self.catch_up(target);
     }
 
@@ -407,6 +471,12 @@ impl Chat {
             self.cursors.looked_at = Some(time.to_owned());
         }
     }
+}
+
+/// Returns the time a millisecond before.
+fn just_before(time: &str) -> String {
+    let before = |at: UnixMicros| clock::rfc3339(UnixMicros(at.0.saturating_sub(MILLISECOND)));
+    clock::parse_rfc3339(time).map_or_else(|| time.to_owned(), before)
 }
 
 /// Returns what an earlier daemon has made of a line.

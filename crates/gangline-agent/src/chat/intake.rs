@@ -45,13 +45,15 @@ impl Chat {
             Taken::Done(_) => self.cursors.pass(&conversation, &line, Written::No),
             // A successor that took it in again would take a `yes` for a prompt.
             Taken::Word => {
-                self.cursors.pass(&conversation, &line, Written::No);
+                self.cursors.pass(&conversation, &line, Written::Next);
                 self.keep_cursors().await;
             }
             Taken::NotNow if self.history => return self.cursors.lost(&conversation),
             Taken::NotNow => return self.keep(line),
         }
-        if let (Target::Nick(_), Some(time)) = (&line.target, &line.server_time) {
+        if let (Target::Nick(_), Some(time), false) =
+            (&line.target, &line.server_time, line.from_history)
+        {
             self.looked_past(&time.clone()).await;
         }
     }
@@ -107,7 +109,8 @@ impl Chat {
     async fn take_as(&mut self, line: &Line, who: Principal, cursor: Option<CursorMove>) -> Taken {
         let cause = self.deps.cause(line, &who).await;
         let Some(heard) = self.deps.hear(line, &cause) else { return Taken::Done(None) };
-        if line.from_history && self.words.remove(&intake_key(line)) {
+        // A page that the store cannot take to its end comes again.
+        if line.from_history && self.words.contains(&intake_key(line)) {
             return Taken::Word;
         }
         match self.words(line, &who, &heard.text, heard.addressed).await {
@@ -143,14 +146,14 @@ impl Chat {
 
     /// A live word of a place whose history is not all taken in stands in a page that is to come.
     fn remember_word(&mut self, line: &Line) {
-        let is_to_come = conversation(line).is_some_and(|it| !self.cursors.is_caught_up(&it));
+        let is_to_come = conversation(line).is_some_and(|it| !self.cursors.is_live(&it));
         if line.from_history || !is_to_come {
             return;
         }
         if self.words.len() >= WORDS_MAX {
-            self.words.clear();
+            self.words.pop_front();
         }
-        self.words.insert(intake_key(line));
+        self.words.push_back(intake_key(line));
     }
 
     /// Tells a person who is known, and may not prompt this agent.
@@ -395,4 +398,4 @@ fn conversation(line: &Line) -> Option<Target> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -79,11 +79,21 @@ impl Chat {
         if !self.up || self.in_flight.rows.len() >= WINDOW {
             return;
         }
-        let room = WINDOW - self.in_flight.rows.len();
+        // What the link has no room for must not be passed by what follows.
+        let room = (WINDOW - self.in_flight.rows.len()).min(self.deps.link.capacity());
+        let mut doubtful = HashSet::new();
         let may_go = |row: &OutboxRow| {
-            !self.in_flight.holds(&key(row))
+            if self.in_flight.holds(&key(row)) {
+                return false;
+            }
+            let place = fold(&row.target);
+            if self.is_doubtful(row) {
+                doubtful.insert(place);
+                return false;
+            }
+            // Behind one that is doubtful: a room keeps its order.
+            !doubtful.contains(&place)
                 && !self.addressees.holds(row.id)
-                && !self.is_doubtful(row)
                 // A channel of ours that is still being joined: its turn comes with `Joined`.
                 && !self.waits_for_its_room(row)
                 && !self.waits_for_its_form(row)
@@ -130,7 +140,7 @@ impl Chat {
     async fn waiting(
         &self,
         most: usize,
-        pick: impl Fn(&OutboxRow) -> bool,
+        mut pick: impl FnMut(&OutboxRow) -> bool,
     ) -> Result<Vec<OutboxRow>, StoreError> {
         let (store, agent) = (&self.deps.store, &self.deps.agent);
         let mut picked = Vec::new();
@@ -140,7 +150,7 @@ impl Chat {
             let last = rows.last().map(|row| row.id);
             let full = rows.len() >= PAGE_MAX as usize;
             let rows = rows.into_iter().map(|row| self.as_said_here(row));
-            picked.extend(rows.filter(&pick).take(most - picked.len()));
+            picked.extend(rows.filter(|row| pick(row)).take(most - picked.len()));
             match last {
                 Some(last) if full && picked.len() < most => after = last,
                 Some(_) | None => return Ok(picked),
@@ -149,11 +159,14 @@ impl Chat {
     }
 
     /// A line that was said before to a server that is not ours may stand in the room already:
-    /// its history is looked at first.
+    /// its history is looked at first. Of a room that the agent has left it is not.
     fn is_doubtful(&self, row: &OutboxRow) -> bool {
-        let Ok(target @ Target::Channel(_)) = row.target.parse::<Target>() else { return false };
-        let perhaps = self.in_flight.before(row) == Before::Perhaps;
-        !self.deps.own && perhaps && !self.cursors.is_caught_up(&target)
+        if self.deps.own || self.in_flight.before(row) == Before::No {
+            return false;
+        }
+        let Ok(Target::Channel(channel)) = row.target.parse() else { return false };
+        let wanted = self.deps.wanted.borrow().contains(&channel);
+        wanted && !self.cursors.has_shown(&Target::Channel(channel))
     }
 
     /// On a server that is not ours no id is known again, and everything is said line by line.
@@ -202,7 +215,7 @@ impl Chat {
     }
 
     fn say(&mut self, sending: Sending, target: Target) {
-        let say = sending.say(target);
+        let say = sending.say(target, self.connection);
         let key = say.key.clone();
         let before = self.in_flight.before(sending.first());
         self.in_flight.unsaid.remove(&key);
@@ -247,12 +260,14 @@ impl Chat {
     }
 
     /// History showed a line of ours whose confirmation we never got.
-    async fn confirmed_from_history(&self, key: &str, taken: Said) {
+    async fn confirmed_from_history(&mut self, key: &str, taken: Said) {
         let Some((idem_key, part)) = key.rsplit_once('.') else { return };
         let rows = self.deps.store.outbox_by_idem(&self.deps.agent, idem_key).await;
         if let Some(sending) = named(part, rows.unwrap_or_default()) {
             self.hand_own_to_rooms((sending.first(), sending.on_one_line()), &taken).await;
-            self.settle_confirmed(&sending, &taken).await;
+            if !self.settle_confirmed(&sending, &taken).await {
+                self.in_flight.unrecorded.insert(key.to_owned(), (sending, taken));
+            }
         }
     }
 

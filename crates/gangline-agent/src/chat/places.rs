@@ -92,6 +92,9 @@ impl Chat {
     /// The agent is in the channel.
     pub(super) async fn entered(&mut self, channel: ChannelName) {
         self.counted(channel.clone(), None);
+        // Some servers tell of a room's history before one is in it: what was said after that answer
+        // is missing.
+        self.cursors.left(&Target::Channel(channel.clone()));
         self.catch_up(Target::Channel(channel.clone()));
         let _ = self.deps.rooms.send(RoomsCommand::Enter { channel: channel.clone() }).await;
         self.deps.joined.send_modify(|joined| {

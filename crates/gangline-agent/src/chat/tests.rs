@@ -218,6 +218,12 @@ impl Room {
         self.heard().await
     }
 
+    /// What is said next is what was said last, as history shows it.
+    pub(super) fn repeats(&mut self) {
+        self.said -= 1;
+        self.from_history = true;
+    }
+
     /// What the chat task has given to the link: lines as `target text`, and typing marks.
     pub(super) async fn heard(&mut self) -> Vec<String> {
         self.rig.chat.send_waiting().await;

@@ -28,6 +28,8 @@ use self::spoken_to::Asked;
 use super::{HubError, HubOptions};
 use crate::credentials::{self, SERVICE};
 
+#[cfg(test)]
+mod schedules;
 mod spoken_to;
 #[cfg(test)]
 mod tests;
@@ -236,6 +238,8 @@ struct Service {
     channel: Option<ChannelName>,
     /// Whether we are there.
     is_in: bool,
+    /// The number of the connection.
+    connection: u64,
 }
 
 enum Event {
@@ -280,6 +284,7 @@ impl Service {
             under_way: None,
             channel: None,
             is_in: false,
+            connection: 0,
         }
     }
 
@@ -358,15 +363,20 @@ impl Service {
                 // A notice wakes no agent.
                 kind: LineKind::Notice,
                 reply_to: None,
+                connection: Some(self.connection),
             };
             self.under_way = Some(post);
             self.command(LinkCommand::Say(say)).await;
         }
     }
 
-    /// Replies to those who wrote to us.
+    /// Replies to those who wrote to us. Of a flood some get none: a link that is busy takes nothing until
+    /// we have heard it, and there is room left for an alert.
     async fn reply(&mut self) {
         while let Some(asked) = self.asked.pop_front() {
+            if self.commands.capacity() <= COMMANDS_MAX / 2 {
+                continue;
+            }
             let say = Say {
                 // Of no other life of the hub: the server keeps one line of a key.
                 key: format!("reply-{:x}", self.who.clock.now().0),
@@ -375,6 +385,7 @@ impl Service {
                 further: Vec::new(),
                 kind: LineKind::Notice,
                 reply_to: None,
+                connection: Some(self.connection),
             };
             self.command(LinkCommand::Say(say)).await;
         }
@@ -407,8 +418,8 @@ impl Service {
             LinkEvent::NickProblem { wanted, why, .. } => {
                 warn!(%wanted, why, "the hub's IRC client cannot have its nick");
             }
-            LinkEvent::Up { .. }
-            | LinkEvent::Members { .. }
+            LinkEvent::Up { connection, .. } => self.connection = connection,
+            LinkEvent::Members { .. }
             | LinkEvent::Line(_)
             | LinkEvent::HistoryPage { .. }
             | LinkEvent::CaughtUp { .. }

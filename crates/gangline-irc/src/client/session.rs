@@ -104,6 +104,8 @@ pub(super) struct Session {
     /// What the server said when it called us banned.
     banned: Option<String>,
     was_up: bool,
+    /// The number of this connection, or of the last one.
+    connection: u64,
     out: Vec<Output>,
 }
 
@@ -126,6 +128,7 @@ impl Session {
             logged_in: false,
             banned: None,
             was_up: false,
+            connection: 0,
             out: Vec::new(),
             config,
         }
@@ -148,6 +151,7 @@ impl Session {
 
     /// The socket is open.
     pub(super) fn connected(&mut self, now: Duration, password: register::MaySendPassword) {
+        self.connection += 1;
         self.offered = CapSet::default();
         self.caps = CapSet::default();
         self.server = ServerFacts::default();
@@ -222,6 +226,8 @@ impl Session {
     /// Takes a command.
     pub(super) fn commanded(&mut self, now: Duration, command: LinkCommand) {
         match command {
+            // Whoever has it said again there has given it anew.
+            LinkCommand::Say(say) if say.connection.is_some_and(|it| it != self.connection) => {}
             LinkCommand::Say(say) => self.say(say),
             LinkCommand::Typing { target, state } => self.typing(now, &target, state),
             LinkCommand::Join(channel) => self.want_room(now, channel),

@@ -19,6 +19,7 @@ fn say(key: &str, text: &str) -> LinkCommand {
         target: "#den".parse().unwrap(),
         text: text.to_owned(),
         further: Vec::new(),
+        connection: None,
         kind: LineKind::Privmsg,
         reply_to: None,
     })
@@ -69,7 +70,7 @@ async fn a_link_registers_with_all_capabilities_and_a_password_and_its_lines_are
     peer.send(":irc 422 ada :No MOTD").await;
     let up = rig.up().await;
     assert!(
-        matches!(&up, LinkEvent::Up { nick, network, first: true, own_server: false, caps }
+        matches!(&up, LinkEvent::Up { nick, network, first: true, own_server: false, caps, .. }
             if nick == "ada" && network == "Den" && caps.len() == 9),
         "{up:?}"
     );

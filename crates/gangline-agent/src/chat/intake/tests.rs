@@ -8,7 +8,7 @@ use gangline_store::MessageFilter;
 use super::*;
 use crate::chat::tests::Rig;
 
-fn line(text: &str) -> Line {
+pub(in crate::chat) fn line(text: &str) -> Line {
     Line {
         kind: WireKind::Privmsg,
         target: "oak-ada".parse().unwrap(),
@@ -26,13 +26,14 @@ fn line(text: &str) -> Line {
     }
 }
 
-fn up(caps: &[&str]) -> LinkEvent {
+pub(in crate::chat) fn up(caps: &[&str]) -> LinkEvent {
     LinkEvent::Up {
         nick: "oak-ada".to_owned(),
         caps: caps.iter().map(|cap| (*cap).to_owned()).collect(),
         network: "net".to_owned(),
         own_server: false,
         first: true,
+        connection: 1,
     }
 }
 

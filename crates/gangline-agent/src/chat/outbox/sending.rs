@@ -71,8 +71,8 @@ impl Sending {
         self.first.sent_as.unwrap_or(SentAs::Lines)
     }
 
-    /// Returns what the link is asked to say.
-    pub(super) fn say(&self, target: Target) -> Say {
+    /// Returns what the link is asked to say on a connection.
+    pub(super) fn say(&self, target: Target, connection: u64) -> Say {
         let mut texts: Vec<(Follows, String)> = Vec::with_capacity(1 + self.rest.len());
         for row in self.rows() {
             let follows = match row.joint {
@@ -96,6 +96,7 @@ impl Sending {
                 LineKind::Notice => WireKind::Notice,
             },
             reply_to: self.first.question.clone(),
+            connection: Some(connection),
         }
     }
 

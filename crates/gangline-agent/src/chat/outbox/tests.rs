@@ -12,6 +12,9 @@ use crate::{
     rooms::RoomsCommand,
 };
 
+mod doubtful;
+mod schedules;
+
 /// More lines than one page has.
 const MANY: usize = PAGE_MAX as usize + 7;
 
@@ -255,6 +258,7 @@ async fn on_a_server_that_is_not_ours_every_line_is_said_by_itself() {
         network: "net".to_owned(),
         own_server: false,
         first: true,
+        connection: 1,
     };
     post.0.chat.link_event(up).await;
     post.queue("a", "#open", 2).await;
@@ -273,7 +277,8 @@ async fn a_connection_says_whether_it_takes_messages() {
         let mut rig = Rig::open(true).await;
         let caps = caps.iter().map(|cap| (*cap).to_owned()).collect();
         let (nick, network) = ("oak-ada".to_owned(), "net".to_owned());
-        let up = LinkEvent::Up { nick, caps, network, own_server: true, first: true };
+        let (own_server, first, connection) = (true, true, 1);
+        let up = LinkEvent::Up { nick, caps, network, own_server, first, connection };
         rig.chat.link_event(up).await;
         assert_eq!(rig.chat.takes_several, takes);
     }

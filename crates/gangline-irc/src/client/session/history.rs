@@ -171,7 +171,7 @@ impl Session {
             return self.tell(LinkEvent::HistoryTargetsFailed { why });
         }
         if !self.has_history() {
-            return self.tell(LinkEvent::HistoryTargets { targets: Vec::new() });
+            return self.tell(LinkEvent::HistoryTargets { targets: Vec::new(), more: false });
         }
         self.history.waiting.push_back(Want::Targets { after: after.to_owned() });
         self.ask_history(now);
@@ -317,7 +317,8 @@ impl Session {
             }
             Some(Want::Latest { of, .. }) => self.newest_page(of, open.lines, open.newest),
             Some(Want::Targets { .. }) => {
-                self.tell(LinkEvent::HistoryTargets { targets: open.targets });
+                let more = open.targets.len() >= PAGE_LINES;
+                self.tell(LinkEvent::HistoryTargets { targets: open.targets, more });
             }
             // Its answer is a PONG, never a batch.
             Some(Want::Shown { .. }) => {}

@@ -311,6 +311,7 @@ impl Session {
             network,
             own_server: self.server.own,
             first: !self.was_up,
+            connection: self.connection,
         });
         self.was_up = true;
         self.nick_at_start(now);

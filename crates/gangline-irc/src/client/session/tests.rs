@@ -39,6 +39,7 @@ fn say(key: &str, target: &str, text: &str) -> LinkCommand {
         target: target.parse().expect("a target"),
         text: text.to_owned(),
         further: Vec::new(),
+        connection: None,
         kind: LineKind::Privmsg,
         reply_to: None,
     })
@@ -133,7 +134,7 @@ fn show(output: Output) -> String {
 
 fn show_event(event: LinkEvent) -> String {
     match event {
-        LinkEvent::Up { nick, caps, network, own_server, first } => {
+        LinkEvent::Up { nick, caps, network, own_server, first, connection: _ } => {
             let (own, first) =
                 (if own_server { " own" } else { "" }, if first { " first" } else { "" });
             format!("up {nick} on {network}{own}{first} with {} caps", caps.len())
@@ -156,10 +157,11 @@ fn show_event(event: LinkEvent) -> String {
         }
         LinkEvent::CaughtUp { target, request: _ } => format!("caught up {target}"),
         LinkEvent::CatchUpFailed { target, why, request: _ } => format!("no page {target}: {why}"),
-        LinkEvent::HistoryTargets { targets } => {
+        LinkEvent::HistoryTargets { targets, more } => {
             let targets: Vec<String> =
                 targets.iter().map(|(target, time)| format!("{target} {time}")).collect();
-            format!("targets {}", targets.join(", "))
+            let more = if more { " more" } else { "" };
+            format!("targets{more} {}", targets.join(", "))
         }
         LinkEvent::HistoryTargetsFailed { why } => format!("no targets: {why}"),
         LinkEvent::Confirmed { key, msgid, .. } => format!("confirmed {key} {msgid:?}"),

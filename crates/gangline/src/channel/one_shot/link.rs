@@ -124,6 +124,7 @@ impl Link {
                 target: target.clone(),
                 text: text.clone(),
                 further: Vec::new(),
+                connection: None,
                 kind: LineKind::Privmsg,
                 reply_to: None,
             }))?;

@@ -317,3 +317,20 @@ async fn words_to_an_agent_that_waits_are_its_answer() {
         }
     }
 }
+
+/// An answer that was given while history was not all taken in is in a page, and again in the next one
+/// if the store fails in the midst of the first: it is never a prompt.
+#[tokio::test]
+async fn an_answer_that_history_tells_twice_is_no_prompt() {
+    let mut room = Room::open().await;
+    let number = asks(&mut room, ("oak-ada", "operator"), (OWNERS, Extent::Whole)).await;
+    read(&room);
+    room.says(OWNER, "oak-ada", "use make").await;
+    assert_eq!(answer(&room, number).await.as_deref(), Some("use make"));
+    for _ in 0..2 {
+        room.repeats();
+        room.says(OWNER, "oak-ada", "use make").await;
+        let prompts = room.prompts().await;
+        assert!(prompts.iter().all(|it| it.starts_with("[ANSWER")), "{prompts:?}");
+    }
+}

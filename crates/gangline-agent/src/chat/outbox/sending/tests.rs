@@ -43,7 +43,7 @@ fn rows() -> Vec<OutboxRow> {
 #[test]
 fn all_rows_are_one_message_under_one_id() {
     let whole = Sending::whole(rows()).unwrap();
-    let say = whole.say("#lab".parse().unwrap());
+    let say = whole.say("#lab".parse().unwrap(), 1);
     assert_eq!((say.key.as_str(), say.reply_to.as_deref()), ("k.all", Some("m.1")));
     assert_eq!(say.text, "one");
     let further = [(Follows::Anew, "two "), (Follows::On, "goes"), (Follows::On, "on")];
@@ -56,7 +56,7 @@ fn all_rows_are_one_message_under_one_id() {
 #[test]
 fn a_row_by_itself_is_a_line_under_its_own_id() {
     let line = named("2", rows()).unwrap();
-    let say = line.say("#lab".parse().unwrap());
+    let say = line.say("#lab".parse().unwrap(), 1);
     assert_eq!((say.key.as_str(), say.text.as_str()), ("k.2", "goes"));
     assert_eq!(say.further, []);
     for part in ["4", "-1", "whole", ""] {

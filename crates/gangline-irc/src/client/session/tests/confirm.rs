@@ -241,6 +241,7 @@ fn notices_actions_and_replies_have_their_forms() {
             target: "#den".parse().unwrap(),
             text: "waves".to_owned(),
             further: Vec::new(),
+            connection: None,
             kind,
             reply_to: reply_to.map(str::to_owned),
         })
@@ -355,4 +356,21 @@ fn a_raw_line_goes_as_it_is_unless_it_would_be_two() {
     assert_eq!(story.command(LinkCommand::Raw(who)), ["WHO #den"]);
     let two = Message::new("WHO").param("#den\r\nQUIT");
     assert_eq!(story.command(LinkCommand::Raw(two)), [""; 0]);
+}
+
+/// F5: those given before it were not sent, and are given anew: it would stand before them.
+#[test]
+fn a_line_that_was_given_for_an_earlier_connection_is_dropped() {
+    let of = |key, connection| {
+        let LinkCommand::Say(line) = say(key, "#den", "x") else { unreachable!("it is one") };
+        LinkCommand::Say(Say { connection: Some(connection), ..line })
+    };
+    let mut story = Story::rich();
+    assert_eq!(story.command(of("k", 1)).len(), 1);
+    assert_eq!(story.lost(), ["<unconfirmed k>"]);
+    assert_eq!(story.command(of("offline", 1)), ["<not-sent offline>"]);
+    story.connect();
+    story.command(of("old", 1));
+    story.command(of("new", 2));
+    assert_eq!(story.lost(), ["<not-sent new>"]);
 }
