@@ -6,7 +6,7 @@ use gangline_core::{
     whisper::{WhisperKind, WhisperSource},
 };
 use gangline_store::{NewMessage, NewWhisper};
-use gangline_testkit::eventually_seeing;
+use gangline_testkit::{IrcPeer, eventually_seeing};
 
 use crate::rig::{ADA, ROOM, Rig, rows::of_the_owner};
 
@@ -169,31 +169,30 @@ fn an_effort_that_is_chosen_counts_from_the_next_turn_on() {
     let rig = Rig::unnamed("rules:\n  - reply: [text: \"fine: turn ${turn}\"]\n", "", KEYS);
     let daemon = rig.start();
     let mut ori = rig.member("ori");
-    let mut ask = |text: &str| {
+    let ask = |ori: &mut IrcPeer, text: &str| {
         ori.say(ROOM, &format!("@lab-ada {text}"));
         ori.hears(ADA, ROOM, "fine: ");
     };
-    ask("one");
+    ask(&mut ori, "one");
     let session = rig.query("SELECT session FROM agents");
     let model = rig.hold_model();
-    let mut eve = rig.member("eve");
-    rig.at_work(&mut eve, "@lab-ada two");
+    rig.at_work(&mut ori, "@lab-ada two");
     rig.chooses_effort(Some(EffortLevel::High));
     drop(model);
-    eve.hears(ADA, ROOM, "fine: ");
+    ori.hears(ADA, ROOM, "fine: ");
     rig.sees(NOTICES, &[CHOSEN]);
-    ask("three");
+    ask(&mut ori, "three");
     efforts(&rig, &["low", "low", "high"]);
     assert_eq!(rig.query("SELECT session FROM agents"), session);
     // The same once more changes nothing.
     rig.chooses_effort(Some(EffortLevel::High));
     daemon.kill();
     let daemon = rig.start();
-    ask("four");
+    ask(&mut ori, "four");
     efforts(&rig, &["low", "low", "high", "high"]);
     rig.chooses_effort(None);
     rig.sees(NOTICES, &[CHOSEN, BACK]);
-    ask("five");
+    ask(&mut ori, "five");
     efforts(&rig, &["low", "low", "high", "high", "low"]);
     let settled = "SELECT DISTINCT state || ' ' || attempt FROM messages WHERE origin <> 'system'";
     rig.sees(settled, &["answered 1"]);
