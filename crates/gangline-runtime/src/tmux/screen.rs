@@ -232,12 +232,15 @@ impl Screen {
     }
 }
 
+/// The last words of a program that has shown nothing.
+pub(super) const SILENT: &str = "(empty)";
+
 /// Returns the last of these lines that is not empty and not tmux's own word about a program's end,
 /// as a line of [`LAST_WORDS`] characters at most.
 pub(super) fn before_death(lines: &[String]) -> String {
     let mut lines = lines.iter().rev().map(|line| line.trim());
     let last = lines.find(|line| !line.is_empty() && !line.starts_with("Pane is dead"));
-    last.unwrap_or("(empty)").chars().take(LAST_WORDS).collect()
+    last.unwrap_or(SILENT).chars().take(LAST_WORDS).collect()
 }
 
 /// Says whether a row begins with a sign; the space at the sign's end may be a hard one, or cut

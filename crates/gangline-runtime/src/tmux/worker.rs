@@ -20,7 +20,7 @@ use super::{
     history::History,
     hook_listener::HookListener,
     launch::Launch,
-    screen::{Death, before_death},
+    screen::{Death, SILENT, before_death},
     server::Server,
     turns::{Action, Turns},
 };
@@ -40,6 +40,9 @@ const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 const TOOLS_WITHIN: Duration = Duration::from_secs(5);
 /// How often, and between, it is asked how the program ended.
 const HOW_LOOKS: u32 = 20;
+/// As long as its screen is empty and tmux has not seen its end: what it wrote last may be under way,
+/// on a loaded machine for seconds.
+const HOW_LOOKS_SILENT: u32 = 100;
 const HOW_AGAIN: Duration = Duration::from_millis(50);
 /// Rows above the screen that are searched for the last words.
 const ABOVE: usize = 50;
@@ -315,7 +318,10 @@ impl Worker {
     /// Returns how the program has ended, once that is known, and its last words.
     async fn death(&self) -> (Option<Death>, String) {
         let (mut death, mut words) = (None, String::new());
-        for _ in 0..HOW_LOOKS {
+        for look in 0..HOW_LOOKS_SILENT {
+            if look >= HOW_LOOKS && words != SILENT {
+                break;
+            }
             // What tmux has not reaped the system still knows, and tmux may never reap it.
             let exit = proc::how_ended(self.server.program);
             death = exit.map(|exit| Death { code: exit.code, signal: exit.signal });

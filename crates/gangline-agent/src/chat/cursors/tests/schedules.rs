@@ -83,6 +83,42 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// One person, one room and little else: so a schedule has many turns of the connection in it.
+fn few() -> impl Strategy<Value = Vec<Step>> {
+    let say = |place| Step::Say(Say { by: 0, place, text: Text::Question, tie: false });
+    let one = prop_oneof![
+        6 => prop_oneof![2 => Just(0_usize), 1 => Just(3_usize)].prop_map(say),
+        8 => Just(Step::Carry),
+        8 => Just(Step::Hear),
+        2 => Just(Step::Lose),
+        3 => Just(Step::Connect),
+        4 => Just(Step::Join),
+        2 => Just(Step::Tick),
+        1 => any::<bool>().prop_map(Step::Refuse),
+        1 => Just(Step::Kill),
+    ];
+    // The hub dies right after the daemon's start.
+    let again = [Step::Kill, Step::Connect, Step::Join, Step::Join, Step::Lose].to_vec();
+    prop_oneof![30 => one.prop_map(|step| vec![step]), 1 => Just(again)]
+}
+
+fn all_is_taken_in(steps: Vec<Step>, history: History) -> Result<(), TestCaseError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (missing, (prompts, orders), paused) = runtime.block_on(async {
+        let store = EmptyStore::make().await;
+        let mut sim = Sim::open(&store, history).await;
+        for step in steps {
+            sim.does(step).await;
+        }
+        sim.rests().await;
+        (sim.missing().await, sim.orders().await, sim.paused)
+    });
+    prop_assert_eq!(missing, [""; 0]);
+    prop_assert_eq!(prompts, [""; 0]);
+    prop_assert!(paused <= orders, "{paused} of {orders}");
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
@@ -93,19 +129,15 @@ proptest! {
         steps in prop::collection::vec(step(), 1..120),
         of_anybody in any::<bool>(),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let history = if of_anybody { History::OfAnybody } else { History::OfMembers };
-        let (missing, (prompts, orders), paused) = runtime.block_on(async {
-            let store = EmptyStore::make().await;
-            let mut sim = Sim::open(&store, history).await;
-            for step in steps {
-                sim.does(step).await;
-            }
-            sim.rests().await;
-            (sim.missing().await, sim.orders().await, sim.paused)
-        });
-        prop_assert_eq!(missing, [""; 0]);
-        prop_assert_eq!(prompts, [""; 0]);
-        prop_assert!(paused <= orders, "{paused} of {orders}");
+        all_is_taken_in(steps, history)?;
+    }
+
+    /// The same, where connections come and go more often than anything else happens.
+    #[test]
+    fn nothing_is_missing_however_often_the_connection_is_lost(
+        steps in prop::collection::vec(few(), 1..120),
+    ) {
+        all_is_taken_in(steps.concat(), History::OfMembers)?;
     }
 }
