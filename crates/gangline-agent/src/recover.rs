@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use gangline_api::event::{self, Event};
 use gangline_core::{
     AgentName, MessageId, SendKey, TurnId,
-    answer::{Rules, TurnAction, TurnMessage},
+    answer::{How, Rules, TurnAction, TurnMessage},
     block::Block,
     outcome::OutcomeRecord,
     recovery::{self, LostTurn, SentLine},
@@ -62,7 +62,7 @@ async fn recover_one(
         LostTurn {
             turn,
             messages: open.messages.iter().map(message).collect(),
-            actions: actions(store, &me.agent, turn, &lines).await?,
+            actions: for_the_prompt(actions(store, &me.agent, turn, &lines).await?, &open.messages),
             sent: lines.iter().map(sent_line).collect(),
         },
         rules,
@@ -155,6 +155,22 @@ async fn actions(
             }
         }
     }
+}
+
+/// A `no_reply` that names no message is one to what the turn had then. What joined the turn may have come
+/// later: it is given again.
+fn for_the_prompt(
+    actions: Vec<TurnAction>,
+    messages: &[gangline_store::TurnMessage],
+) -> Vec<TurnAction> {
+    let woke = messages.iter().filter(|entry| entry.how == How::Woke);
+    let each = woke.map(|entry| TurnAction::NoReply { message: Some(entry.message.id) });
+    let each: Vec<TurnAction> = each.collect();
+    let one = |action| match action {
+        TurnAction::NoReply { message: None } => each.clone(),
+        other => vec![other],
+    };
+    actions.into_iter().flat_map(one).collect()
 }
 
 /// Puts what was said by the model and what was sent into one order. A send by the tool stands at

@@ -35,7 +35,7 @@ const WORDS_MAX: usize = 1000;
 impl Chat {
     /// Takes a live line.
     pub(super) async fn line(&mut self, line: Line) {
-        let Some(conversation) = conversation(&line) else { return };
+        let Some(conversation) = history_of(&line) else { return };
         if !self.kept.is_empty() {
             return self.keep(line);
         }
@@ -146,7 +146,7 @@ impl Chat {
 
     /// A live word of a place whose history is not all taken in stands in a page that is to come.
     fn remember_word(&mut self, line: &Line) {
-        let is_to_come = conversation(line).is_some_and(|it| !self.cursors.is_live(&it));
+        let is_to_come = history_of(line).is_some_and(|it| !self.cursors.is_live(&it));
         if line.from_history || !is_to_come {
             return;
         }
@@ -395,6 +395,16 @@ fn conversation(line: &Line) -> Option<Target> {
         Target::Channel(_) => Some(line.target.clone()),
         Target::Nick(_) => line.nick.parse().ok().map(Target::Nick),
     }
+}
+
+/// Returns in whose history the line stands. Our own server keeps what somebody says in private under the
+/// account, whatever the nick, and tells of it by that name.
+fn history_of(line: &Line) -> Option<Target> {
+    let account = line.principal.as_ref().map(|who| &who.account);
+    let logged_in =
+        account.filter(|it| matches!(line.target, Target::Nick(_)) && !it.starts_with('~'));
+    let known = logged_in.and_then(|account| account.parse().ok().map(Target::Nick));
+    known.or_else(|| conversation(line))
 }
 
 #[cfg(test)]

@@ -145,10 +145,64 @@ async fn begins(store: &Store) {
 }
 
 async fn takes(store: &Store, messages: Vec<MessageId>) {
+    take(store, messages, How::Woke).await;
+}
+
+async fn take(store: &Store, messages: Vec<MessageId>, how: How) {
     let (agent, prompt_uuid) = (ada(), "u".to_owned());
-    let take =
-        Take { agent, turn: TURN, messages, prompt_uuid, how: How::Woke, turns_per_cause: 30 };
+    let take = Take { agent, turn: TURN, messages, prompt_uuid, how, turns_per_cause: 30 };
     store.take(take).await.unwrap();
+}
+
+fn asked(body: &'static str) -> NewMessage {
+    NewMessage {
+        agent: ada(),
+        network_id: "local".to_owned(),
+        intake_key: None,
+        origin: Origin::Direct,
+        principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+        sender: "otto".to_owned(),
+        target: "otto".to_owned(),
+        body: Redacted::constant(body),
+        in_reply_to: None,
+        cause_root: None,
+        hops: 0,
+        state: MessageState::Accepted,
+        cursor: None,
+        not_before: None,
+        msgid: None,
+    }
+}
+
+fn ada_again() -> Identity {
+    let (clock, redactor) = (clock::system(), Arc::new(Redactor::default()));
+    Identity { agent: ada(), epoch: Epoch(2), clock, redactor, everybody: Arc::default() }
+}
+
+/// What joined the turn later was perhaps not there when the agent decided that: it is given again.
+#[tokio::test]
+async fn a_recorded_no_reply_is_not_one_to_what_joined_the_turn() {
+    let (_folder, store) = begun().await;
+    let thanks = store.accept(asked("thanks")).await.unwrap().id;
+    take(&store, vec![thanks], How::Woke).await;
+    let words =
+        Event::from(event::Assistant { model: "m".into(), content: vec![call("1", "no_reply")] });
+    let new = NewEvent {
+        agent: ada(),
+        epoch: Some(Epoch(1)),
+        turn: Some(TURN),
+        kind: words.kind().to_owned(),
+        payload: Redacted::from_store(String::from_utf8(words.encode().unwrap()).unwrap()),
+    };
+    let results = store.together(vec![Entry::Events(vec![new])]).await.unwrap();
+    assert!(results.iter().all(Result::is_ok));
+    let more = store.accept(asked("and the tests?")).await.unwrap().id;
+    take(&store, vec![more], How::Steered).await;
+    begins(&store).await;
+    recover(&ada_again(), &store, Rules::default()).await.unwrap();
+    let state = async |id| store.message(id).await.unwrap().unwrap().state;
+    assert_eq!(state(thanks).await, MessageState::NoReply);
+    assert_eq!(state(more).await, MessageState::Accepted);
 }
 
 /// It is more than one page.
@@ -174,24 +228,7 @@ async fn all_that_is_recorded_of_a_turn_is_read() {
 #[tokio::test]
 async fn what_a_dead_daemon_had_asked_is_void_and_not_withdrawn() {
     let (_folder, store) = begun().await;
-    let message = NewMessage {
-        agent: ada(),
-        network_id: "local".to_owned(),
-        intake_key: None,
-        origin: Origin::Direct,
-        principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
-        sender: "otto".to_owned(),
-        target: "otto".to_owned(),
-        body: Redacted::constant("hello"),
-        in_reply_to: None,
-        cause_root: None,
-        hops: 0,
-        state: MessageState::Accepted,
-        cursor: None,
-        not_before: None,
-        msgid: None,
-    };
-    let message = store.accept(message).await.unwrap().id;
+    let message = store.accept(asked("hello")).await.unwrap().id;
     takes(&store, vec![message]).await;
     let ask = OpenApproval {
         agent: ada(),
@@ -209,10 +246,7 @@ async fn what_a_dead_daemon_had_asked_is_void_and_not_withdrawn() {
     };
     let number = store.open_approval(ask).await.unwrap().number;
     begins(&store).await;
-    let (clock, redactor) = (clock::system(), Arc::new(Redactor::default()));
-    let everybody = Arc::default();
-    let me = Identity { agent: ada(), epoch: Epoch(2), clock, redactor, everybody };
-    let recovered = recover(&me, &store, Rules::default()).await.unwrap();
+    let recovered = recover(&ada_again(), &store, Rules::default()).await.unwrap();
     assert_eq!(recovered, Recovered { turns: 1, notify: Vec::new() });
     let approval = store.approval(number).await.unwrap().unwrap();
     assert_eq!(approval.state, ApprovalState::Void);

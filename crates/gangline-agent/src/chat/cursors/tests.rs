@@ -91,7 +91,7 @@ async fn what_history_tells_of_a_room_before_the_join_is_not_all() {
     assert!(second > early && !rig.chat.cursors.is_live(&lab()));
 }
 
-/// A direct line of `boss` with a place and a time.
+/// A direct line of the owner's, who is logged in and has the nick `boss`, with a place and a time.
 fn direct(number: u32, time: &str) -> gangline_irc::client::Line {
     let id = format!("a.{number}");
     gangline_irc::client::Line {
@@ -127,11 +127,11 @@ fn looks(commands: &[LinkCommand]) -> Vec<&str> {
     after
 }
 
-/// Where the store has the agent's place in what `boss` says to it.
+/// Where the store has the agent's place in what the owner says to it: the server tells of it by the account.
 async fn kept(rig: &Rig) -> Option<String> {
     let deps = &rig.chat.deps;
     let kept = deps.store.cursors(&deps.agent, &deps.network_id).await.unwrap();
-    kept.into_iter().find(|(target, _)| target == "boss").map(|(_, cursor)| cursor)
+    kept.into_iter().find(|(target, _)| target == "owner").map(|(_, cursor)| cursor)
 }
 
 /// F1: the server tells times in milliseconds, and what is after them.
@@ -195,4 +195,20 @@ async fn what_was_lost_in_a_room_that_the_agent_has_left_is_not_asked_for() {
     room.rig.chat.retry_catch_up();
     assert_eq!(asked(&mut room.rig), None);
     assert!(joins(&mut room.rig).await > 0);
+}
+
+/// The server tells of a conversation by the account: what is said under another nick while that one's history is
+/// on its way is in it.
+#[tokio::test]
+async fn a_word_under_another_nick_than_the_account_is_to_come_with_its_history() {
+    let mut rig = Rig::open(true).await;
+    assert!(rig.chat.load_cursors().await);
+    is_up(&mut rig).await;
+    found(&mut rig, &[("owner", "2100-01-01T00:00:00.001Z")], false).await;
+    let word = gangline_irc::client::Line {
+        text: "status".to_owned(),
+        ..direct(1, "2100-01-01T00:00:00.002Z")
+    };
+    rig.chat.link_event(LinkEvent::Line(word)).await;
+    assert_eq!(rig.chat.words, ["a.1"]);
 }
