@@ -1,6 +1,6 @@
 //! The effort that somebody chose for an agent's model instead of the configured one (R0-65): a file in the
-//! agent's folder, so that it survives restarts and can be written while no daemon runs. As of the model
-//! ([`crate::model`]) there is one for each backend that the agent has had: each has levels of its own.
+//! agent's folder, so that it survives restarts and can be written while no daemon runs. As with
+//! the model ([`crate::model`]), each backend that the agent has had has a file, since its levels are its own.
 
 use std::{
     fs, io,
@@ -13,10 +13,10 @@ use tracing::warn;
 
 /// What the file's name begins with.
 const FILE: &str = "effort";
-/// More than any level has.
+/// The most bytes that are read of the file.
 const MOST: u64 = 64;
 
-/// Returns where the choice for this agent and its backend lies.
+/// Returns the file with the choice for this agent and its backend.
 pub(crate) fn file(paths: &Paths, agent: &AgentName, owner: &str) -> PathBuf {
     paths.agent_dir(agent.as_str()).join(format!("{FILE}.{owner}"))
 }

@@ -149,7 +149,7 @@ impl AgentLoop {
         if open || self.core.view().waiting > 0 {
             return;
         }
-        // The program's own notes come with a task: they are none, unless nothing else was there.
+        // Gangline's own notes may come with a task. One is the task only if nothing else was there.
         let rows = || settled.iter().rev().filter_map(|one| self.rows.get(&one.message));
         let task = rows().find(|waiting| waiting.row.origin != Origin::System);
         let Some(row) = task.or_else(|| rows().next()).map(|waiting| &waiting.row) else { return };

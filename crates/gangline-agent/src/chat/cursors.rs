@@ -20,11 +20,11 @@ use crate::rooms::{self, Became, RoomsCommand};
 
 /// The most pages of history with which a room is filled again.
 const REFILL_PAGES: u32 = 20;
-/// After so many failures in a row nobody waits for what a place's history shows.
+/// After this many failures in a row, no line waits for a place's history.
 const FAILURES_MAX: u32 = 3;
 /// The key under which the time of the last look for direct lines is kept.
 const TARGETS: &str = "*";
-/// What the times of lines are told in, in microseconds.
+/// The precision of the times of lines, in microseconds.
 const MILLISECOND: i64 = 1000;
 
 #[derive(Default)]
@@ -39,7 +39,7 @@ struct Place {
     /// The number of the request whose answer counts. That of an earlier one, or of one made before
     /// a line was lost, says nothing about what has been said since.
     request: Option<u64>,
-    /// How often in a row this connection was told nothing.
+    /// How many requests in a row have failed on this connection.
     failures: u32,
     dirty: bool,
 }

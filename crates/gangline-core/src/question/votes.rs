@@ -86,7 +86,7 @@ fn each<'a>(votes: impl Iterator<Item = &'a Vote>) -> String {
     each.join("; ")
 }
 
-/// Returns the answer of agents of which none has one, with the reasons.
+/// Returns the answer to a question that no agent has answered, with their reasons.
 fn no_answer(votes: &[&Vote]) -> String {
     let why = |vote: &&Vote| one_line(vote.answer.trim_start_matches(NO_ANSWER).trim());
     let each: Vec<String> =

@@ -40,7 +40,7 @@ const SECRET: &str = "service.secret";
 const ENDS_WITHIN: Duration = Duration::from_secs(7);
 /// Lines that wait to be posted. The sender has one under way at a time.
 const POSTS_MAX: usize = 4;
-/// People who wait for a reply; what more of them say meanwhile has none.
+/// The most lines that wait for a reply; further ones get none meanwhile.
 const REPLIES_MAX: usize = 8;
 /// Commands that wait in the link, and what it has told.
 const COMMANDS_MAX: usize = 16;
@@ -370,15 +370,15 @@ impl Service {
         }
     }
 
-    /// Replies to those who wrote to us. Of a flood some get none: a link that is busy takes nothing until
-    /// we have heard it, and there is room left for an alert.
+    /// Replies to those who wrote to us. In a flood some get no reply: a link that is busy takes nothing until
+    /// we have heard its events, and an alert needs room.
     async fn reply(&mut self) {
         while let Some(asked) = self.asked.pop_front() {
             if self.commands.capacity() <= COMMANDS_MAX / 2 {
                 continue;
             }
             let say = Say {
-                // Of no other life of the hub: the server keeps one line of a key.
+                // Another one after each start of the hub: the server stores one line for each key.
                 key: format!("reply-{:x}", self.who.clock.now().0),
                 text: spoken_to::reply(&asked, &self.who.store).await,
                 target: asked.to,

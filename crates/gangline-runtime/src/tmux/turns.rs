@@ -41,7 +41,7 @@ const UNSEEN_WORK: Duration = Duration::from_secs(2);
 const NOTHING_WITHIN: Duration = Duration::from_secs(20);
 /// A program that reports the end of a turn, and did not, has to stand still for so long.
 const UNTOLD_END: Duration = Duration::from_secs(10);
-/// A program that has not been ready for so long is told of, with the end of its screen.
+/// After this time a notice says that the program is not ready, with the last line of its screen.
 const SLOW_START: Duration = Duration::from_secs(10);
 /// How often a question of the start is answered before that is seen to be no use.
 const DIALOG_TRIES: u32 = 3;
@@ -99,7 +99,7 @@ pub(super) struct Turns {
     session: SessionId,
     begun: Duration,
     ready: bool,
-    /// It was told that the start takes long.
+    /// The notice that the start takes long was sent.
     slow: bool,
     /// No turn has ended yet.
     fresh: bool,
@@ -298,7 +298,7 @@ impl Turns {
     }
 
     fn starting(&mut self, screen: &Screen, now: Duration) {
-        // A screen that never stands still is told of as well.
+        // Also if the screen never stops changing.
         if !self.slow && now.saturating_sub(self.begun) >= SLOW_START {
             self.slow = true;
             let last = short(screen.last_words());

@@ -18,7 +18,7 @@ mod tests;
 enum From {
     /// It was chosen by this command.
     Chosen,
-    /// It stands in agents.yaml.
+    /// It is set in agents.yaml.
     Configuration,
     /// Nobody named one.
     Backend,
@@ -83,14 +83,18 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     if global.json { output::json(&told) } else { output::print(&told.text()) }.map(|()| 0)
 }
 
+/// What helps if Gangline cannot set the effort.
+const IN_PROGRAM: &str = "set it in the program's own settings";
+
+fn unknown(agent: &AgentName) -> String {
+    format!("Gangline does not know how to set the effort of {agent}'s program")
+}
+
 /// Nothing is stored that would have no effect.
 fn cannot(agent: &AgentName, level: EffortLevel, efforts: &[EffortLevel]) -> Failure {
     let words: Vec<&str> = efforts.iter().map(|it| it.as_str()).collect();
     match words.as_slice() {
-        [] => Failure::user(format!(
-            "Gangline does not know how to set the effort of {agent}'s program"
-        ))
-        .hint("set it in the program's own settings"),
+        [] => Failure::user(unknown(agent)).hint(IN_PROGRAM),
         words => Failure::user(format!("the backend of {agent} has no effort `{level}`"))
             .hint(format!("choose one of: {}", words.join(", "))),
     }
@@ -118,19 +122,17 @@ impl Output {
     fn text(&self) -> String {
         let Self { agent, effort, from, configured, levels } = self;
         let text = match (effort, from, configured) {
-            _ if levels.is_empty() => format!("{agent} has a backend without such a setting"),
+            _ if levels.is_empty() => format!("{}: {IN_PROGRAM}", unknown(agent)),
             (Some(level), From::Chosen, Some(configured)) => {
-                format!(
-                    "{agent} thinks with the effort {level}: chosen (agents.yaml: {configured})"
-                )
+                format!("{agent} thinks with effort {level}: chosen (agents.yaml: {configured})")
             }
             (Some(level), From::Chosen, None) => {
-                format!("{agent} thinks with the effort {level}: chosen")
+                format!("{agent} thinks with effort {level}: chosen")
             }
             (Some(level), From::Configuration | From::Backend, _) => {
-                format!("{agent} thinks with the effort {level}: from agents.yaml")
+                format!("{agent} thinks with effort {level}: from agents.yaml")
             }
-            (None, _, _) => format!("{agent} thinks with its backend's usual effort"),
+            (None, _, _) => format!("{agent} thinks with its backend's default effort"),
         };
         format!("{text}\n")
     }

@@ -38,9 +38,9 @@ fn an_alert_reaches_channel_and_webhook_also_over_the_death_of_the_hub() {
     // Who reads an alert can answer there: the agent is in the channel.
     ori.say("#alerts", "@oak-ada status");
     ori.hears("oak-ada", "#alerts", "waits to be asked");
-    // The hub's client carries nothing out, and says so.
+    // The hub's client only posts alerts, and says so.
     ori.say("#alerts", "@gangline 12 resume");
-    ori.hears("gangline", "#alerts", "ori: I only post alerts and carry nothing out");
+    ori.hears("gangline", "#alerts", "ori: I only post alerts: write to the agent");
     let mut eve = stage.member("eve");
     eve.send("NICK gangline");
     eve.wait("a refusal of the hub's nick", |line| line.contains(" 43").then_some(()));

@@ -198,7 +198,7 @@ fn a_choice_waits_for_the_daemon() {
     assert!(both.code != 0, "{both:?}");
     // R0-65: the effort has the same life.
     let text = world.run(&["--config", config, "effort", "lab-ada", "high"]).ok();
-    assert_eq!(text, "lab-ada thinks with the effort high: chosen\n");
+    assert_eq!(text, "lab-ada thinks with effort high: chosen\n");
     let bad = world.run(&["--config", config, "effort", "lab-ada", "xhigh"]);
     let refused = "error: the backend of lab-ada has no effort `xhigh`\n\
                    hint: choose one of: off, low, medium, high\n";
@@ -208,7 +208,7 @@ fn a_choice_waits_for_the_daemon() {
                           "levels": ["off", "low", "medium", "high"]});
     assert_eq!(json, expected);
     let text = world.run(&["--config", config, "effort", "lab-ada", "--default"]).ok();
-    assert_eq!(text, "lab-ada thinks with its backend's usual effort\n");
+    assert_eq!(text, "lab-ada thinks with its backend's default effort\n");
     let mut marked = world.command(&["model", "lab-ada", "opus"]);
     let marked = marked.env("GANGLINE_RUN", "some/lab-ada/1").output().unwrap();
     assert!(!marked.status.success(), "{marked:?}");

@@ -1,4 +1,4 @@
-//! What the hub's client replies to a person who writes to it: it carries nothing out, and says whom to
+//! What the hub's client replies to a person who writes to it: it only posts alerts, and says whom to
 //! write to. Start at [`addressed`].
 
 use gangline_core::{
@@ -12,8 +12,8 @@ use gangline_store::Store;
 use tracing::warn;
 
 /// The reply to whatever is no answer to a finding.
-const ONLY_ALERTS: &str = "I only post alerts and carry nothing out: write to the agent that the alert names. \
-                           `gangline attention` lists what waits, and `gangline answer` answers it";
+const ONLY_ALERTS: &str = "I only post alerts: write to the agent that the alert names. `gangline attention` lists \
+                           what waits, and `gangline answer` answers it";
 
 /// A line that a person said to the hub's client.
 #[derive(Debug, Clone, PartialEq, Eq)]

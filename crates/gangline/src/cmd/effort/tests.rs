@@ -13,17 +13,23 @@ fn each_origin_of_the_effort_has_its_sentence() {
             Some(EffortLevel::High),
             said(),
             LEVELS,
-            "oak-ada thinks with the effort high: chosen (agents.yaml: low)\n",
+            "oak-ada thinks with effort high: chosen (agents.yaml: low)\n",
         ),
         (
             Some(EffortLevel::High),
             Thinking::Usual,
             LEVELS,
-            "oak-ada thinks with the effort high: chosen\n",
+            "oak-ada thinks with effort high: chosen\n",
         ),
-        (None, said(), LEVELS, "oak-ada thinks with the effort low: from agents.yaml\n"),
-        (None, Thinking::Usual, LEVELS, "oak-ada thinks with its backend's usual effort\n"),
-        (None, said(), &[], "oak-ada has a backend without such a setting\n"),
+        (None, said(), LEVELS, "oak-ada thinks with effort low: from agents.yaml\n"),
+        (None, Thinking::Usual, LEVELS, "oak-ada thinks with its backend's default effort\n"),
+        (
+            None,
+            said(),
+            &[],
+            "Gangline does not know how to set the effort of oak-ada's program: set it in the program's own \
+             settings\n",
+        ),
     ] {
         assert_eq!(Output::new(agent.clone(), chosen, &thinking, levels).text(), expected);
     }
