@@ -402,7 +402,7 @@ impl Chat {
 
     fn all_targets_found(&mut self) {
         self.cursors.targets_known = true;
-        // What the last connection has not told is told by this one.
+        // What the last connection did not show, this one shows.
         let unasked = self.cursors.direct_and_behind().filter(|(_, place)| place.request.is_none());
         let unasked: Vec<Target> = unasked.filter_map(|(nick, _)| nick.parse().ok()).collect();
         unasked.into_iter().for_each(|nick| self.catch_up(nick));

@@ -101,7 +101,7 @@ fn situation(state: State) -> Situation<'static> {
     }
 }
 
-/// R0-52: what ends a pause is told, whatever its reason.
+/// R0-52: the status says what ends a pause, whatever its reason.
 #[test]
 fn a_pause_says_what_ends_it() {
     let nick = "oak-ada".parse().unwrap();
@@ -122,7 +122,7 @@ fn a_pause_says_what_ends_it() {
     assert_eq!(unknown.helps(&nick), resume);
 }
 
-/// R0-52: every reason of a pause is told, with its end by the clocks of the reader's zone.
+/// R0-52: the status names every reason of a pause, and its end in the reader's time zone.
 #[test]
 fn a_pause_says_why_and_until_when() {
     let pause = |reason: PauseReason, until: Option<&str>, note: Option<&str>| ShownPause {

@@ -395,7 +395,7 @@ fn the_texts_of_a_question_and_its_answer() {
     assert!(long.whole()[0].ends_with(&"x".repeat(300)));
 }
 
-/// R1-52: an agent whose answer is not taken is told so; an owner sees what agents have said.
+/// R1-52: an agent learns that its answer does not count; an owner sees what agents have said.
 #[test]
 fn the_texts_where_an_agents_answer_does_not_decide() {
     let (me, bob) = (agent("oak-ada"), asked("oak-bob"));

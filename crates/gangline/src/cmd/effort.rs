@@ -6,23 +6,11 @@ use gangline_core::{AgentName, effort::EffortLevel};
 use gangline_os::change_notice;
 use serde::Serialize;
 
-use super::model::{Backend, backend};
+use super::model::{Backend, From, backend};
 use crate::{caller, cli::Global, failure::Failure, fleet, names, output, place, store, who::Who};
 
 #[cfg(test)]
 mod tests;
-
-/// Where a level comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum From {
-    /// It was chosen by this command.
-    Chosen,
-    /// It is set in agents.yaml.
-    Configuration,
-    /// Nobody named one.
-    Backend,
-}
 
 /// What is told, and printed as JSON.
 #[derive(Debug, Serialize)]

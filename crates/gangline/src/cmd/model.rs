@@ -17,13 +17,13 @@ use crate::{
     who::Who,
 };
 
-/// Where a model's name comes from.
+/// Where a model's name, or its effort, comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum From {
-    /// It was chosen, by this command or in the room.
+pub(super) enum From {
+    /// It was chosen, by the command or in the room.
     Chosen,
-    /// It stands in agents.yaml.
+    /// It is set in agents.yaml.
     Configuration,
     /// Nobody named one.
     Backend,

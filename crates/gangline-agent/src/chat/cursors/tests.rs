@@ -164,7 +164,7 @@ async fn a_live_direct_line_moves_its_place_though_history_was_not_asked() {
     assert_eq!(rig.chat.cursors.looked_at.as_deref(), Some("2100-01-01T00:00:00.002Z"));
 }
 
-/// F1: an answer holds so many; the others are asked for before anything counts as looked past.
+/// F1: an answer names only so many people. The agent asks for the others before it moves on.
 #[tokio::test]
 async fn all_who_wrote_are_found_however_many_they_are() {
     let mut rig = Rig::open(true).await;

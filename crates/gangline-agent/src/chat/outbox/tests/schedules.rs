@@ -11,7 +11,7 @@ use sim::{Network, Sim};
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The agent says so many lines somewhere.
+    /// The agent says this many lines in a place.
     Say(usize, usize),
     /// Somebody else says something in a room.
     Chatter(usize),
