@@ -170,7 +170,8 @@ async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() 
     let connection = foreign(&fixture.path());
     connection
         .execute_batch(
-            &(to_12() + TO_9
+            &(to_12()
+                + TO_9
                 + "DROP TABLE orders; DROP TABLE sessions; ALTER TABLE agents DROP COLUMN runtime; \
          DROP INDEX messages_cause; DROP INDEX messages_line; DROP INDEX messages_held; \
          DROP TABLE causes; ALTER TABLE messages DROP COLUMN cause; \
