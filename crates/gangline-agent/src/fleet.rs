@@ -44,7 +44,7 @@ impl Fleet {
 
     pub(crate) fn text(&self) -> Result<String, String> {
         let file = &self.paths.config_file;
-        fsio::read_text_capped(file, MAX_CONFIG_BYTES as u64)
+        fsio::read_foreign_text(file, MAX_CONFIG_BYTES as u64)
             .map_err(|error| format!("cannot read {}: {error}", file.display()))
     }
 

@@ -220,7 +220,7 @@ fn by_host(url: &str, has_template: bool) -> TargetKind {
 }
 
 fn secret(path: &Path) -> std::io::Result<Secret> {
-    let text = fsio::read_text_capped(path, SECRET_MAX)?;
+    let text = fsio::read_foreign_text(path, SECRET_MAX)?;
     match text.trim() {
         "" => Err(std::io::Error::other("the file is empty")),
         text => Ok(Secret::new(text)),

@@ -2,8 +2,8 @@
 //! `CLAUDE.md`, and skills (R1-05).
 //!
 //! Read once, at the start; the system prompt is constant for a session. What a project says must
-//! lie in the project: a link or an import that leads out of it is not followed. Start at
-//! [`gather`].
+//! lie in the project: a link or an import that leads out of it is not followed. Only files of this
+//! user, or of root, are read, and none that is closed to the agent's tools. Start at [`gather`].
 
 mod files;
 mod imports;
@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use self::files::{Gathered, Origin};
+use self::files::{Gathered, Origin, Whose, is_ours};
 
 pub use self::skills::Skill;
 
@@ -32,6 +32,9 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// The folder of configurations.
     pub config: Option<PathBuf>,
+    /// Files and folders that are never read, absolute and with links resolved: credentials and the
+    /// installation's own. One that holds the whole project closes nothing in it.
+    pub closed: Vec<PathBuf>,
 }
 
 impl Places {
@@ -44,7 +47,13 @@ impl Places {
         let home = variable("HOME");
         let below_home = || home.as_ref().map(|home| home.join(".config"));
         let config = variable("XDG_CONFIG_HOME").or_else(below_home);
-        Self { cwd: cwd.to_owned(), home, config }
+        Self { cwd: cwd.to_owned(), home, config, closed: Vec::new() }
+    }
+
+    /// Returns the places without what is closed.
+    #[must_use]
+    pub fn closed_to(self, closed: Vec<PathBuf>) -> Self {
+        Self { closed, ..self }
     }
 }
 
@@ -87,14 +96,15 @@ impl Instructions {
 pub fn gather(places: &Places) -> Instructions {
     let root = project_root(&places.cwd);
     let mut gathered = Gathered::default();
-    let personal = Origin::Person { home: places.home.as_deref() };
+    let closed = &places.closed;
+    let personal = Origin { whose: Whose::Person { home: places.home.as_deref() }, closed };
     let in_home = places.home.iter().map(|home| home.join(".claude/CLAUDE.md"));
     let in_config = places
         .config
         .iter()
         .flat_map(|config| [config.join("AGENTS.md"), config.join("gangline/AGENTS.md")]);
     in_home.chain(in_config).for_each(|file| gathered.read(&file, personal));
-    let project = Origin::Project { root: &root };
+    let project = Origin { whose: Whose::Project { root: &root }, closed };
     let folders = folders(&root, &places.cwd);
     for folder in &folders {
         NAMES.iter().for_each(|name| gathered.read(&folder.join(name), project));
@@ -114,11 +124,14 @@ pub fn gather(places: &Places) -> Instructions {
     Instructions { text, skills, notices }
 }
 
-/// Returns the root of the git checkout that a folder lies in, or the folder itself.
+/// Returns the root of the git checkout that a folder lies in, or the folder itself. A checkout that
+/// another user has made above the folder is none: it would add that user's instructions.
 fn project_root(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let root = cwd.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
-    root.unwrap_or(cwd)
+    let ours = cwd.ancestors().skip(1).take_while(|folder| is_ours(folder));
+    let root =
+        std::iter::once(cwd.as_path()).chain(ours).find(|folder| is_ours(&folder.join(".git")));
+    root.unwrap_or(&cwd).to_owned()
 }
 
 /// Returns the folders from the root down to the working folder.

@@ -135,6 +135,12 @@ pub fn running(paths: &Paths) -> io::Result<Option<Hub>> {
     Ok(Some(Hub { holder, about }))
 }
 
+/// Returns what the last hub on this state folder said of itself, whether it runs or not.
+#[must_use]
+pub fn last(paths: &Paths) -> Option<About> {
+    read(&file(paths))
+}
+
 fn read(path: &Path) -> Option<About> {
     let text = fsio::read_text_capped(path, FILE_MAX).ok()?;
     serde_json::from_str(&text).ok()

@@ -79,6 +79,12 @@ pub fn own_uid() -> u32 {
     nix::unistd::geteuid().as_raw()
 }
 
+/// Returns the primary group that this process acts as.
+#[must_use]
+pub fn own_gid() -> u32 {
+    nix::unistd::getegid().as_raw()
+}
+
 /// A full queue of connections makes `connect` wait as a write does.
 #[cfg(target_os = "linux")]
 fn connected(path: &Path, patience: Duration) -> io::Result<UnixStream> {

@@ -4,6 +4,7 @@ mod changes;
 
 use std::{
     fs::{self, File},
+    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
@@ -127,7 +128,21 @@ impl World {
         let path = self.path(relative);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
+        if relative == "agents.yaml" {
+            self.allow(&path);
+        }
         path.display().to_string()
+    }
+
+    /// Records that the person of this home has allowed a configuration which commands find in their
+    /// working folder.
+    fn allow(&self, config: &Path) {
+        let state = self.state();
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&state).unwrap();
+        let known = serde_json::json!([fs::canonicalize(config).unwrap()]);
+        let record = state.join("known-configurations.json");
+        fs::write(&record, known.to_string()).unwrap();
+        fs::set_permissions(record, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
     /// Returns the state folder that commands use by default.

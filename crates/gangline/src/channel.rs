@@ -229,7 +229,7 @@ fn instructions(folder: &Path) -> Result<Response, Failure> {
                 .hint("name a folder that exists")
         })?;
     let path = directory.join(INSTRUCTIONS);
-    let (path, text) = match fsio::read_text_capped(&path, INSTRUCTIONS_MAX) {
+    let (path, text) = match fsio::read_foreign_text(&path, INSTRUCTIONS_MAX) {
         Ok(text) => (Some(path.display().to_string()), text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (None, String::new()),
         Err(error) => {

@@ -140,7 +140,7 @@ fn from_file(file: &Path, path: &Path) -> PathBuf {
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    fsio::read_text_capped(file, MAX_CONFIG_BYTES as u64).map_err(|error| {
+    fsio::read_foreign_text(file, MAX_CONFIG_BYTES as u64).map_err(|error| {
         let size = error.get_ref().and_then(|inner| inner.downcast_ref::<TooLarge>());
         if let Some(TooLarge { size, .. }) = size {
             return ConfigError::too_large(&file.display().to_string(), *size).into();

@@ -15,6 +15,8 @@ use crate::{
     output,
 };
 
+pub(crate) mod found;
+
 /// Whether it was said that the demo's state is looked at.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
@@ -22,8 +24,22 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 mod tests;
 
 /// Returns the paths as the command line and the environment have them; the configuration's own
-/// `state` is not looked at.
+/// `state` is not looked at. A configuration that is only found in the working folder must be allowed
+/// ([`found::allow`]).
+///
+/// # Errors
+/// When there is no home folder, and when the found configuration is not allowed.
 pub(crate) fn plain(named: &Overrides) -> Result<Paths, Failure> {
+    let paths = unread(named)?;
+    found::allow(named, &paths)?;
+    Ok(paths)
+}
+
+/// As [`plain`], for a command that obeys no configuration which it finds.
+///
+/// # Errors
+/// When there is no home folder.
+pub(crate) fn unread(named: &Overrides) -> Result<Paths, Failure> {
     let paths = Paths::from_env_with(named.clone()).map_err(|error| {
         Failure::environment(error).hint("give --state and --config, or set HOME")
     })?;

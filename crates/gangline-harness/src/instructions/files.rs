@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::{self, Metadata};
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use gangline_os::{dial::own_uid, exact};
 
 use super::imports;
 
@@ -15,11 +18,19 @@ const TOTAL_LIMIT: usize = 192 << 10;
 
 /// Who wrote a file, and so where it and what it imports may lie.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Origin<'a> {
+pub(super) enum Whose<'a> {
     /// The person that the agent works for: anywhere.
     Person { home: Option<&'a Path> },
     /// A project, whose authors may be anybody: in the project.
     Project { root: &'a Path },
+}
+
+/// Which files may be read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin<'a> {
+    pub(super) whose: Whose<'a>,
+    /// What is never read.
+    pub(super) closed: &'a [PathBuf],
 }
 
 impl Origin<'_> {
@@ -30,20 +41,50 @@ impl Origin<'_> {
         if !fs::metadata(&real).is_ok_and(|about| about.is_file()) {
             return Ok(None);
         }
-        match self {
-            Self::Project { root } if !real.starts_with(root) => {
-                Err(format!("{} is not read: it leads out of the project", file.display()))
+        let not_read = |why: &str| Err(format!("{} is not read: {why}", file.display()));
+        match self.whose {
+            Whose::Project { root } if !real.starts_with(root) => {
+                not_read("it leads out of the project")
             }
-            Self::Project { .. } | Self::Person { .. } => Ok(Some(real)),
+            Whose::Project { .. } | Whose::Person { .. } if self.is_closed(&real) => {
+                not_read("it holds credentials, or belongs to the installation")
+            }
+            Whose::Project { .. } | Whose::Person { .. } if !is_ours(&real) => {
+                not_read("it belongs to another user")
+            }
+            Whose::Project { .. } | Whose::Person { .. } => Ok(Some(real)),
         }
+    }
+
+    fn is_closed(self, real: &Path) -> bool {
+        let holds_all = |closed: &Path| match self.whose {
+            Whose::Project { root } => root.starts_with(closed),
+            Whose::Person { .. } => false,
+        };
+        self.closed.iter().any(|closed| real.starts_with(closed) && !holds_all(closed))
     }
 }
 
-/// The first bytes of a file, and whether that is all of it.
+/// Returns whether a file or folder is there and is this user's, or root's.
+pub(super) fn is_ours(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|about| whose_is_ours(&about))
+}
+
+fn whose_is_ours(about: &Metadata) -> bool {
+    about.uid() == 0 || about.uid() == own_uid()
+}
+
+/// The first bytes of a file that was [located](Origin::locate), and whether that is all of it. Nothing,
+/// if it is no longer the file that was judged: a link, no regular file, or another user's.
 pub(super) fn read_start(file: &Path, limit: usize) -> Option<(String, bool)> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    File::open(file).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    let file = exact::open(file).ok()?;
+    let about = file.metadata().ok()?;
+    if !about.is_file() || !whose_is_ours(&about) {
+        return None;
+    }
+    file.take(most).read_to_end(&mut bytes).ok()?;
     let whole = bytes.len() <= limit;
     bytes.truncate(limit);
     Some((String::from_utf8_lossy(&bytes).into_owned(), whole))
@@ -116,9 +157,9 @@ impl Gathered {
 
 /// Returns the file that an import means; nothing if it is one of the home directory and may not be.
 fn resolve(import: &str, from: &Path, origin: Origin<'_>) -> Option<PathBuf> {
-    match (import.strip_prefix("~/"), origin) {
-        (Some(rest), Origin::Person { home }) => Some(home?.join(rest)),
-        (Some(_), Origin::Project { .. }) => None,
+    match (import.strip_prefix("~/"), origin.whose) {
+        (Some(rest), Whose::Person { home }) => Some(home?.join(rest)),
+        (Some(_), Whose::Project { .. }) => None,
         (None, _) => Some(from.parent()?.join(import)),
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use gangline_harness::instructions::{Instructions, Places, gather};
 use gangline_harness::{ToolContext, ToolError, tools::Skills};
 use gangline_os::CancellationToken;
+use gangline_testkit::stage;
 use serde_json::{Value, json};
 
 use crate::fake::*;
@@ -281,4 +282,64 @@ fn places_are_taken_from_the_environment() {
     assert_eq!((places.home, places.config), (Some("/h".into()), Some("/h/.config".into())));
     let places = Places::of(cwd, &env(&[("HOME", "h"), ("XDG_CONFIG_HOME", "/c")]));
     assert_eq!((places.home, places.config), (None, Some("/c".into())));
+}
+
+/// Credentials and the installation's own files are in no prompt, whatever leads to them. A closed folder
+/// that holds the whole project closes nothing in it.
+#[test]
+fn what_is_closed_to_the_agents_tools_is_not_read() {
+    let disk = Disk::new();
+    disk.file("repo/CLAUDE.md", "see @keys/id and @notes.md");
+    disk.file("repo/keys/id", "SECRET");
+    disk.file("repo/notes.md", "notes");
+    symlink(disk.path("repo/keys/id"), disk.path("repo/a/AGENTS.md")).unwrap();
+    disk.file("repo/keys/.claude/skills/x/SKILL.md", "---\ndescription: y\n---\nSECRET");
+    let home = disk.path("home");
+    fs::create_dir_all(home.join(".claude")).unwrap();
+    symlink(disk.path("repo/keys/id"), home.join(".claude/CLAUDE.md")).unwrap();
+    let env = [("HOME".into(), home.into())];
+    let gathered = |cwd: &str, closed: &[&str]| {
+        let closed = closed.iter().map(|name| disk.path(name)).collect();
+        gather(&Places::of(&disk.path(cwd), &env).closed_to(closed))
+    };
+    let open = gathered("repo/a/b", &[]);
+    assert!(open.text.contains("SECRET"), "the control: {open:?}");
+    let closed = gathered("repo/a/b", &["repo/keys"]);
+    assert!(!closed.prompt().contains("SECRET") && closed.text.contains("notes"), "{closed:?}");
+    let told = closed.notices.iter().filter(|it| it.contains("holds credentials"));
+    assert_eq!(told.count(), 3, "the import, the link and the one of home: {:?}", closed.notices);
+    let around = gathered("repo/a/b", &["repo"]);
+    assert!(around.text.contains("notes"), "the project lies in it: {around:?}");
+    let beside = gathered("repo/keys", &["repo/keys"]);
+    assert_eq!(beside.skills.len(), 0, "the project's root is above the closed folder");
+}
+
+/// Another user who may write into a folder above the project can add nothing to the prompt.
+#[test]
+fn files_and_checkouts_of_another_user_are_not_read() {
+    if !stage::is_root() {
+        return stage::skip("instructions of another user", "only root can give files away");
+    }
+    let foreign = |path: &Path| std::os::unix::fs::lchown(path, Some(65534), None).unwrap();
+    let disk = Disk::new();
+    disk.file("repo/a/b/CLAUDE.md", "ours");
+    disk.file("repo/a/AGENTS.md", "theirs");
+    disk.file("repo/a/b/.claude/skills/x/SKILL.md", "---\ndescription: y\n---\ntheirs");
+    foreign(&disk.path("repo/a/AGENTS.md"));
+    foreign(&disk.path("repo/a/b/.claude/skills/x/SKILL.md"));
+    let found = disk.gather();
+    assert!(found.text.contains("ours") && !found.prompt().contains("theirs"), "{found:?}");
+    let told = found.notices.iter().filter(|it| it.contains("belongs to another user"));
+    assert_eq!(told.count(), 2, "{:?}", found.notices);
+
+    let disk = Disk::new();
+    disk.file("repo/a/b/CLAUDE.md", "ours");
+    disk.file("repo/AGENTS.md", "made beside a checkout of another user");
+    foreign(&disk.path("repo/.git"));
+    assert_eq!(disk.texts(), pairs(&[("repo/a/b/CLAUDE.md", "ours")]));
+    let disk = Disk::new();
+    disk.file("repo/a/b/CLAUDE.md", "ours");
+    disk.file("repo/AGENTS.md", "above a folder of another user");
+    foreign(&disk.path("repo/a"));
+    assert_eq!(disk.texts(), pairs(&[("repo/a/b/CLAUDE.md", "ours")]));
 }

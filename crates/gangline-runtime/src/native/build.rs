@@ -40,7 +40,10 @@ pub(super) fn build(
     permits: &Arc<Permits>,
 ) -> Result<Built, String> {
     let found = match options.purpose {
-        Purpose::Work => instructions::gather(&Places::of(&options.workdir, &environment(options))),
+        Purpose::Work => {
+            let places = Places::of(&options.workdir, &environment(options));
+            instructions::gather(&places.closed_to(options.resolved_bounds().closed))
+        }
         Purpose::Judge => instructions::Instructions::default(),
     };
     let mut notices = found.notices.clone();

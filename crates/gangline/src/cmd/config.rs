@@ -71,7 +71,8 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 fn check(global: &Global, file: Option<PathBuf>) -> Result<u8, Failure> {
     let file = match file {
         Some(file) => file,
-        None => place::plain(&global.place())?.config_file,
+        // It is only read.
+        None => place::unread(&global.place())?.config_file,
     };
     let loaded = match configuration::load(&file) {
         Err(failure) if global.json => {

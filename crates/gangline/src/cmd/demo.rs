@@ -80,7 +80,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 }
 
 fn paths(global: &Global) -> Result<Paths, Failure> {
-    let plain = place::plain(&global.place())?;
+    let plain = place::unread(&global.place())?;
     let state = match global.state {
         Some(_) => plain.state,
         None => place::demo_state(&plain.state),

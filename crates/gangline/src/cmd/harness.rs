@@ -78,7 +78,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 }
 
 async fn serve(global: &Global, args: HarnessServe) -> Result<u8, Failure> {
-    let paths = place::plain(&global.place())?;
+    let paths = place::unread(&global.place())?;
     let config = config(&args)?;
     let token_file = args.token_file.clone().unwrap_or_else(|| paths.state.join("harness.token"));
     let token = credentials::load_or_make(&token_file).map_err(Failure::environment)?;

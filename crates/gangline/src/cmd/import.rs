@@ -132,17 +132,19 @@ fn of_folder(folder: &Path) -> Result<Vec<Source>, Failure> {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    fsio::read_text_capped(path, MAX_CONFIG_BYTES as u64).map_err(|error| match too_large(&error) {
-        Some(size) => {
-            let error = ConfigError::too_large(&path.display().to_string(), size);
-            Failure::user(error.to_string())
-        }
-        None => {
-            let mut text = error.to_string();
-            if let Some(cause) = error.get_ref().and_then(std::error::Error::source) {
-                let _ = write!(text, ": {cause}");
+    fsio::read_foreign_text(path, MAX_CONFIG_BYTES as u64).map_err(|error| {
+        match too_large(&error) {
+            Some(size) => {
+                let error = ConfigError::too_large(&path.display().to_string(), size);
+                Failure::user(error.to_string())
             }
-            Failure::user(text)
+            None => {
+                let mut text = error.to_string();
+                if let Some(cause) = error.get_ref().and_then(std::error::Error::source) {
+                    let _ = write!(text, ": {cause}");
+                }
+                Failure::user(text)
+            }
         }
     })
 }
@@ -158,7 +160,7 @@ fn look(path: &Path) -> Look {
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
         return Look::Unreadable("this is no file".to_owned());
     }
-    match fsio::read_text_capped(path, MAX_CONFIG_BYTES as u64) {
+    match fsio::read_foreign_text(path, MAX_CONFIG_BYTES as u64) {
         Ok(text) => Look::Text(text),
         Err(error) => match (too_large(&error), error.kind()) {
             (Some(size), _) => Look::TooLarge(size),

@@ -135,6 +135,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     }
     let aside = there.then(|| file::set_aside(&target, clock::system().now())).transpose()?;
     write(&target, &plan.text())?;
+    place::found::chosen(&site.paths);
     let loaded = configuration::load(&target)?;
     let places: Vec<_> = found.iter().map(|found| plan.place(found)).collect();
     let (owner, token) = owner(&site.paths)?;
@@ -152,9 +153,9 @@ fn site(global: &Global, args: &Args) -> Result<Site, Failure> {
     let mut paths = match &args.dir {
         Some(folder) => {
             let config = Some(folder.join("agents.yaml"));
-            place::plain(&Overrides { config, ..global.place() })?
+            place::unread(&Overrides { config, ..global.place() })?
         }
-        None => place::plain(&global.place())?,
+        None => place::unread(&global.place())?,
     };
     paths.config_file = plain(&paths.config_file);
     let here = std::env::current_dir()

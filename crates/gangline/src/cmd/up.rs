@@ -102,7 +102,8 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
 
 /// Reads the configuration and makes sure that it can be run, before anything starts.
 fn check(global: &Global, args: &Args) -> Result<Checked, Failure> {
-    let mut paths = place::plain(&global.place())?;
+    let usual = place::plain(&global.place())?;
+    let mut paths = usual.clone();
     let loaded = configuration::load(&paths.config_file)?;
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;
@@ -133,6 +134,7 @@ fn check(global: &Global, args: &Args) -> Result<Checked, Failure> {
         }
     }
     let irc = address(&loaded, args.listen)?;
+    place::found::chosen(&usual);
     Ok(Checked { paths, loaded, irc })
 }
 

@@ -56,7 +56,7 @@ fn join_from(agent: &mut AgentConfig, containers: &Path) -> Result<Vec<Warning>,
 }
 
 fn read(file: &Path, agent: &AgentConfig) -> Result<String, Failure> {
-    fsio::read_text_capped(file, MAX_CONFIG_BYTES as u64).map_err(|error| {
+    fsio::read_foreign_text(file, MAX_CONFIG_BYTES as u64).map_err(|error| {
         let size = error.get_ref().and_then(|inner| inner.downcast_ref::<TooLarge>());
         match size {
             Some(TooLarge { size, .. }) => {

@@ -13,7 +13,7 @@ pub(super) fn read(agent: &mut AgentConfig) -> Result<(), Failure> {
     let Some(file) = agent.system_prompt_file.as_deref().filter(|_| agent.enabled) else {
         return Ok(());
     };
-    let text = fsio::read_text_capped(file, MAX).map_err(|error| {
+    let text = fsio::read_foreign_text(file, MAX).map_err(|error| {
         Failure::config(error)
             .doing(format!("cannot read the system prompt of {}", agent.nick))
             .hint("`system_prompt_file` names the file: write it, or remove the key")

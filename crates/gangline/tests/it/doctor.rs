@@ -128,7 +128,7 @@ fn a_broken_configuration_is_told_with_its_lines() {
                            -> correct the file, then run `gangline config check`
       fail  runtimes       HOME/config/gangline/runtimes.json:1: this is no JSON: EOF while parsing a value
                            -> correct the file: until then this entry is ignored
-      note  state          HOME/state/gangline is not there yet; the first start makes it
+      ok    state          HOME/state/gangline
       note  store          there is none yet; the first start makes it
       warn  sockets        HOME/run can be read by others: its mode is 0755
                            -> `chmod 700 HOME/run`, or start Gangline, which does it too
@@ -143,7 +143,7 @@ fn a_broken_configuration_is_told_with_its_lines() {
                            -> log in by `claude`, then `/login`, as the agent's user
 
     `gangline doctor --deep` also tests the backends: no network, no tokens
-    2 failures, 3 warnings, 4 notes, 1 ok
+    2 failures, 3 warnings, 3 notes, 2 ok
     "#);
     let named = world.run(&["doctor", "--config", "gone.yaml", "--json"]);
     assert_eq!(named.code, 1, "a file that was named has to be there");

@@ -30,6 +30,7 @@ mod every_tool;
 mod fire;
 mod fleet;
 mod foreign;
+mod found;
 mod harness;
 mod help;
 mod hooks;

@@ -19,7 +19,7 @@ pub(super) fn write(options: &StartOptions, name: &str, text: &str) -> Result<Pa
 
 /// Returns the user's own servers in a settings file, if there are any.
 pub(super) fn servers_in(file: &std::path::Path) -> Map<String, Value> {
-    let text = fsio::read_text_capped(file, SETTINGS_MAX).unwrap_or_default();
+    let text = fsio::read_foreign_text(file, SETTINGS_MAX).unwrap_or_default();
     let settings: Value = serde_json::from_str(&text).unwrap_or_default();
     settings["mcpServers"].as_object().cloned().unwrap_or_default()
 }

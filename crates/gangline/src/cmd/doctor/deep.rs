@@ -15,7 +15,7 @@ pub(super) async fn deep(
     if targets.is_empty() {
         return Ok(Some(Vec::new()));
     }
-    let sandbox = Sandbox::open(&place::plain(&global.place())?.state)?;
+    let sandbox = Sandbox::open(&place::unread(&global.place())?.state)?;
     let (stop, asked) = crate::cmd::until_asked()?;
     let reports = tokio::select! {
         reports = run(&sandbox, targets, detail) => Some(reports),

@@ -29,7 +29,7 @@ pub(super) fn run(name: &str) -> Result<u8, Failure> {
             "cannot find runtimes.json: neither XDG_CONFIG_HOME nor HOME is set"
         )));
     };
-    let text = match fsio::read_text_capped(&file, LARGEST) {
+    let text = match fsio::read_foreign_text(&file, LARGEST) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(Failure::environment(error)),
