@@ -7,7 +7,9 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gangline_core::{
     AgentName, Epoch, MessageState, Origin, Principal, QuestionNumber, Redactor, SendKey, Target,
-    Tier, alert,
+    Tier,
+    act::ActKind,
+    alert,
     approval::view::Extent,
     hook::WebhookEvent,
     name::{ChannelName, fold},
@@ -24,12 +26,13 @@ use gangline_os::{
     clock::{SharedClock, UnixMicros},
 };
 use gangline_store::{
-    AskedBy, LineKind, MessageRow, NewAlert, NewMessage, NewQuestion, QuestionPlaced,
-    Send as StoreSend,
+    AskedBy, LineKind, MessageRow, NewAct, NewAlert, NewMessage, NewQuestion, QuestionPlaced,
+    QuestionRow, Send as StoreSend, StoreError,
 };
 use tokio::sync::Notify;
 
 use crate::{
+    acts::{Doing, waiting},
     alerts::Raised,
     place,
     speech::{Speaker, TurnContext},
@@ -96,6 +99,38 @@ enum Reader {
 }
 
 impl Asker {
+    /// Returns the question that an attempt that died has asked by this call, if one has.
+    pub(crate) async fn asked_before(
+        &self,
+        context: Option<&TurnContext>,
+        asking: &Asking,
+        request: &str,
+    ) -> Result<Option<QuestionRow>, String> {
+        let act = self.act(context, asking, request);
+        let failed = |error: StoreError| format!("not asked: {error}");
+        let Some(before) = self.speaker.done_before(act.as_ref()).await.map_err(failed)? else {
+            return Ok(None);
+        };
+        self.speaker.store.question(QuestionNumber(before.number)).await.map_err(failed)
+    }
+
+    fn act(&self, context: Option<&TurnContext>, asking: &Asking, request: &str) -> Option<NewAct> {
+        let asked = asking.asked.to_string();
+        let ttl = asking.ttl_seconds.map(|ttl| ttl.to_string()).unwrap_or_default();
+        let choose = if asking.choose == Choose::Several { "several" } else { "one" };
+        let rule = asking.rule.map(|rule| rule.as_str()).unwrap_or_default();
+        let on_timeout = asking.on_timeout.as_str();
+        let mut arguments = vec![&*asked, &*asking.question, choose, rule, on_timeout, &*ttl];
+        arguments.extend(asking.options.iter().map(String::as_str));
+        let (kind, arguments) = (ActKind::Question, &*arguments);
+        let doing = Doing { kind, arguments, request, in_reply_to: None };
+        let act = self.speaker.act(context, doing)?;
+        Some(match asking.goes {
+            Goes::ToInbox => act,
+            Goes::ToCall => waiting(act, self.epoch),
+        })
+    }
+
     /// Asks; returns the question's number once it is committed. The same request again is the same
     /// question. Dropped half-way it may have been asked.
     ///
@@ -107,6 +142,7 @@ impl Asker {
         asking: Asking,
         request: String,
     ) -> Result<QuestionNumber, String> {
+        let act = self.act(context, &asking, &request);
         let me = &self.speaker.agent;
         let rule = asking.asked.rule(asking.rule, self.agent_answers);
         let draft = Draft {
@@ -152,7 +188,7 @@ impl Asker {
         let people = !only_agents || asking.goes == Goes::ToCall;
         let alert = people.then(|| self.alert(&asking.question, &new.reply_target));
         let bring = self.bringing(&new, context, (places, ttl, alert));
-        let asked = self.speaker.store.ask(new, bring).await;
+        let asked = self.speaker.store.ask_once(new, act, bring).await;
         let asked = asked.map_err(|error| format!("not asked: {error}"))?;
         self.speaker.committed.send_modify(|count| *count += 1);
         self.speaker.outbox.notify_one();

@@ -4,6 +4,7 @@
 //! published by `watch`. The daemon knows backends only as [`gangline_runtime::Runtime`]. Start at
 //! [`run`]; the order of the start is in `root.rs`, the thinking in `agent_loop.rs`.
 
+mod acts;
 mod agent_loop;
 mod alarms;
 mod alerts;

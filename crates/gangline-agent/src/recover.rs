@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use gangline_api::event::{self, Event};
 use gangline_core::{
     AgentName, MessageId, SendKey, TurnId,
+    act::ActKind,
     answer::{How, Rules, TurnAction, TurnMessage},
     block::Block,
     outcome::OutcomeRecord,
@@ -15,7 +16,9 @@ use gangline_core::{
 };
 use gangline_mcp::table;
 use gangline_os::clock::UnixMicros;
-use gangline_store::{EndTurn, EventQuery, OpenTurn, OutboxRow, Store, StoreError, Waited};
+use gangline_store::{
+    ActAgain, EndTurn, EventQuery, OpenTurn, OutboxRow, Store, StoreError, Waited,
+};
 use serde_json::Value;
 use tracing::info;
 
@@ -119,8 +122,41 @@ async fn lines_of(store: &Store, open: &OpenTurn) -> Result<Vec<OutboxRow>, Stor
             trace.outbox.into_iter().filter(|row| row.idem_key.turn() == Some(open.turn.turn));
         lines.extend(of_turn.filter(|row| seen.insert(row.id)));
     }
-    lines.sort_by_key(|row| row.id);
+    let again = store.acts_again(&open.turn.agent, open.turn.turn).await?;
+    for one in &again {
+        lines.extend(lines_again(store, open, one).await?);
+    }
+    lines.sort_by_key(|row| (row.created_at, row.id));
     Ok(lines)
+}
+
+/// Returns the lines of an earlier attempt that a call of this turn was answered with, as if this turn had
+/// sent them by that call.
+async fn lines_again(
+    store: &Store,
+    open: &OpenTurn,
+    again: &ActAgain,
+) -> Result<Vec<OutboxRow>, StoreError> {
+    let (first, now) = (again.act.turn, open.turn.turn);
+    let announced = |call: String| {
+        let of = |turn| SendKey::of_call(Some(turn), &call);
+        (of(first).as_str().to_owned(), of(now))
+    };
+    let (there, here) = match again.act.kind {
+        ActKind::Send => (again.act.request.clone(), again.request.clone().into()),
+        ActKind::Question => announced(format!("ask-{}", again.act.number)),
+        ActKind::Change => announced(format!("change-{}-0", again.act.number)),
+        ActKind::Letter | ActKind::Reminder | ActKind::Order => return Ok(Vec::new()),
+    };
+    let rows = store.outbox_by_idem(&open.turn.agent, &there).await?;
+    let as_if = |row| OutboxRow {
+        idem_key: SendKey::clone(&here),
+        turn: Some(now),
+        in_reply_to: again.in_reply_to,
+        created_at: again.at,
+        ..row
+    };
+    Ok(rows.into_iter().map(as_if).collect())
 }
 
 fn sent_line(row: &OutboxRow) -> SentLine {

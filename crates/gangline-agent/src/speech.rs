@@ -7,13 +7,18 @@ use std::sync::Arc;
 
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, SendKey, Target, Tier, TurnId,
-    name::Nick, redact::Redactor, split,
+    act::ActKind, name::Nick, redact::Redactor, split,
 };
 use gangline_os::{change_notice, paths::Paths};
-use gangline_store::{LineKind, NewMessage, Send as StoreSend, Store, StoreError};
+use gangline_store::{
+    LineKind, NewAct, NewMessage, OutboxId, Send as StoreSend, Store, StoreError,
+};
 use tokio::sync::{Notify, mpsc, watch};
 
-use crate::bus::{Ending, Incoming, taken};
+use crate::{
+    acts::Doing,
+    bus::{Ending, Incoming, taken},
+};
 
 /// What the open turn is about, as far as those who speak in it need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +62,8 @@ pub(crate) enum Said {
     Sent,
     /// It is for an agent, and held: too many agents have passed the request on.
     Held,
+    /// An attempt that died has said it, in this row and those behind it; nothing goes out.
+    Before(OutboxId),
 }
 
 /// A sender that speaks as the agent.
@@ -76,6 +83,40 @@ pub(crate) struct Speaker {
 }
 
 impl Speaker {
+    /// Returns how an attempt that died has said this, if one has: it counts as said in this turn. Whoever
+    /// says something asks first, also before it asks whether anybody would hear it.
+    pub(crate) async fn said_before(
+        &self,
+        context: Option<&TurnContext>,
+        saying: Saying<'_>,
+    ) -> Result<Option<Said>, NotSaid> {
+        let act = self.act_of(context, saying);
+        let Some((act, before)) = act.as_ref().zip(self.done_before(act.as_ref()).await?) else {
+            return Ok(None);
+        };
+        self.sent(act.turn, saying).await?;
+        let said = match before.message {
+            Some(message) => self.said(message).await?,
+            None => Said::Sent,
+        };
+        Ok(Some(match said {
+            Said::Held => Said::Held,
+            Said::Sent | Said::Before(_) => Said::Before(OutboxId(before.number)),
+        }))
+    }
+
+    fn act_of(&self, context: Option<&TurnContext>, saying: Saying<'_>) -> Option<NewAct> {
+        let turn = context.map(|context| context.turn);
+        let key = SendKey::of_call(turn, saying.call);
+        let doing = Doing {
+            kind: ActKind::Send,
+            arguments: &[&saying.to.folded(), saying.text],
+            request: key.as_str(),
+            in_reply_to: saying.in_reply_to,
+        };
+        self.act(context, doing)
+    }
+
     /// Says it: returns once it is committed, and the agent loop knows of it if a turn says it. Dropped
     /// half-way it may have been committed; the same call again then finds the same lines.
     pub(crate) async fn say(
@@ -111,12 +152,11 @@ impl Speaker {
             in_reply_to: saying.in_reply_to,
             deliver,
         };
-        let delivered = self.store.send(send).await?.delivered;
+        let act = self.act_of(context, saying);
+        let delivered = self.store.send_once(send, act).await?.delivered;
         self.committed.send_modify(|count| *count += 1);
         if let Some(turn) = turn {
-            let (to, in_reply_to) = (saying.to.to_string(), saying.in_reply_to);
-            let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
-            taken(&self.agent_loop, sent).await?;
+            self.sent(turn, saying).await?;
         }
         self.outbox.notify_one();
         if let Some(agent) = colleague {
@@ -126,6 +166,12 @@ impl Speaker {
             Some(row) if too_far => self.said(row.id).await,
             Some(_) | None => Ok(Said::Sent),
         }
+    }
+
+    /// Tells the agent loop of a line of its turn.
+    async fn sent(&self, turn: TurnId, saying: Saying<'_>) -> Result<(), Ending> {
+        let (to, in_reply_to) = (saying.to.to_string(), saying.in_reply_to);
+        taken(&self.agent_loop, |heard| Incoming::Sent { turn, to, in_reply_to, heard }).await
     }
 
     /// Returns whether the row is held; the agent that tells people of it is notified.

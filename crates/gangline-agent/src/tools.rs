@@ -16,7 +16,9 @@ use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_config::Role;
-use gangline_core::{MessageId, SendKey, Target, TurnId, question::OPERATOR, whisper::WhisperRoad};
+use gangline_core::{
+    MessageId, SendKey, Target, TurnId, act::ActKind, question::OPERATOR, whisper::WhisperRoad,
+};
 use gangline_mcp::table::{self, Tool, User};
 use gangline_os::{CancellationToken, clock::SharedClock};
 use gangline_runtime::{Aside, ToolCall, ToolHost, ToolSpec};
@@ -25,6 +27,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
 use crate::{
+    acts::{Doing, already},
     asking::Asker,
     bus::{Incoming, taken},
     carrying::Waiting,
@@ -123,7 +126,8 @@ impl AgentTools {
             }
             (Some(Tool::Send), _) => match self.checked(context, call).await {
                 Ok(_) if withdrawn.is_cancelled() => return None,
-                Ok(letter) => self.send(context, call, letter).await,
+                Ok(Checked::Before(told)) => Ok(told),
+                Ok(Checked::New(letter)) => self.send(context, call, letter).await,
                 Err(why) => Err(why),
             },
             (Some(Tool::NoReply), Some(context)) => self.no_reply(context, call).await,
@@ -140,8 +144,8 @@ impl AgentTools {
                     tool
                     @ (Tool::Kill | Tool::Start | Tool::Restart | Tool::Update | Tool::GetLogs),
                 ),
-                Some(_),
-            ) => self.manage(tool, call).await,
+                Some(context),
+            ) => self.manage(tool, context, call).await,
             (Some(tool @ (Tool::RequestSpawn | Tool::RequestApplyCommit)), Some(context)) => {
                 self.request(tool, context, call).await
             }
@@ -184,23 +188,36 @@ struct Letter<'a> {
     in_reply_to: Option<MessageId>,
 }
 
+/// What is known of a line before it is said.
+enum Checked<'a> {
+    /// An attempt that died has said it; the text is for the model.
+    Before(String),
+    /// It is new, and somebody would hear it.
+    New(Letter<'a>),
+}
+
 impl AgentTools {
-    /// Reads what is to be said, and asks whether anybody would hear it. Changes nothing.
+    /// Reads what is to be said, and asks whether it was said before, or else whether anybody would hear it.
     async fn checked<'a>(
         &self,
         context: Option<&TurnContext>,
         call: &'a ToolCall,
-    ) -> Result<Letter<'a>, String> {
+    ) -> Result<Checked<'a>, String> {
         let to: Target =
             fields::text(&call.input, "to")?.parse().map_err(|error| format!("`to`: {error}"))?;
         let text = body(&call.input)?;
         let in_reply_to = self.answered(&call.input, context).await?;
+        let saying = Saying { to: &to, text, in_reply_to, call: &call.id };
+        let before = self.speaker.said_before(context, saying).await;
+        if let Some(said) = before.map_err(|error| not_sent(&error))? {
+            return Ok(Checked::Before(told(&to, said)));
+        }
         self.whereabouts.must_be_in(&to).map_err(|_| {
             format!("not sent: you are not in {to}; run `gangline channel join {to}` first")
         })?;
         let somebody = self.whereabouts.must_be_somebody(&self.speaker, &to, in_reply_to).await;
         somebody.map_err(|nobody| format!("not sent: {nobody}"))?;
-        Ok(Letter { to, text, in_reply_to })
+        Ok(Checked::New(Letter { to, text, in_reply_to }))
     }
 
     async fn send(
@@ -211,17 +228,8 @@ impl AgentTools {
     ) -> Result<String, String> {
         let Letter { to, text, in_reply_to } = letter;
         let saying = Saying { to: &to, text, in_reply_to, call: &call.id };
-        match self.speaker.say(context, saying).await {
-            Ok(Said::Sent) => Ok(format!("sent to {to}")),
-            Ok(Said::Held) => Ok(format!("held, not yet given to {to}: {HELD}")),
-            Err(NotSaid::Store(error)) => Err(format!("not sent: {error}")),
-            Err(
-                error @ (NotSaid::Empty
-                | NotSaid::ToItself
-                | NotSaid::OwnersOnly(_)
-                | NotSaid::Ending(_)),
-            ) => Err(error.to_string()),
-        }
+        let said = self.speaker.say(context, saying).await;
+        said.map(|said| told(&to, said)).map_err(|error| not_sent(&error))
     }
 
     /// Sends to the owners: a row that waits until somebody has dealt with it (R2-19).
@@ -236,22 +244,40 @@ impl AgentTools {
         }
         let in_reply_to = self.answered(&call.input, context).await?;
         let turn = context.map(|context| context.turn);
+        let key = SendKey::of_call(turn, &call.id);
+        let (kind, request) = (ActKind::Letter, key.as_str());
+        let act =
+            self.speaker.act(context, Doing { kind, arguments: &[text], request, in_reply_to });
+        let before = self.speaker.done_before(act.as_ref()).await;
+        if let Some(before) = before.map_err(|error| format!("not sent: {error}"))? {
+            self.letter_is_sent(context, in_reply_to).await?;
+            let done = format!("sent to the owners' inbox as letter {}", before.number);
+            return Ok(already(&done));
+        }
         let new = NewLetter {
             agent: self.speaker.agent.clone(),
             turn,
-            idem_key: SendKey::of_call(turn, &call.id).to_string(),
+            idem_key: key.to_string(),
             in_reply_to,
             body: self.speaker.redactor.redact(text),
         };
-        let id = self.speaker.store.send_letter(new).await;
+        let id = self.speaker.store.send_letter_once(new, act).await;
         let id = id.map_err(|error| format!("not sent: {error}"))?;
         self.speaker.committed.send_modify(|count| *count += 1);
-        if let Some(turn) = turn {
-            let to = OPERATOR.to_owned();
-            let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
-            taken(&self.speaker.agent_loop, sent).await.map_err(|ending| ending.to_string())?;
-        }
+        self.letter_is_sent(context, in_reply_to).await?;
         Ok(format!("sent to the owners' inbox as letter {id}"))
+    }
+
+    /// Tells the agent loop of a letter of its turn.
+    async fn letter_is_sent(
+        &self,
+        context: Option<&TurnContext>,
+        in_reply_to: Option<MessageId>,
+    ) -> Result<(), String> {
+        let Some(turn) = context.map(|context| context.turn) else { return Ok(()) };
+        let to = OPERATOR.to_owned();
+        let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
+        taken(&self.speaker.agent_loop, sent).await.map_err(|ending| ending.to_string())
     }
 
     /// Reads which message a line answers: one of the turn's, or of this agent's outside of a turn.
@@ -280,6 +306,23 @@ impl AgentTools {
         let noted = |heard| Incoming::NoReply { turn: context.turn, message, heard };
         taken(&self.speaker.agent_loop, noted).await.map_err(|ending| ending.to_string())?;
         Ok("noted: no reply".to_owned())
+    }
+}
+
+fn told(to: &Target, said: Said) -> String {
+    match said {
+        Said::Sent => format!("sent to {to}"),
+        Said::Held => format!("held, not yet given to {to}: {HELD}"),
+        Said::Before(row) => already(&format!("sent to {to} as {row}")),
+    }
+}
+
+fn not_sent(error: &NotSaid) -> String {
+    match error {
+        NotSaid::Store(error) => format!("not sent: {error}"),
+        NotSaid::Empty | NotSaid::ToItself | NotSaid::OwnersOnly(_) | NotSaid::Ending(_) => {
+            error.to_string()
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Nothing here touches a socket, a file, a clock or the environment: ids and `now` are
 //! arguments, and everything is synchronous. Start at [`agent::Agent`].
 
+pub mod act;
 pub mod agent;
 pub mod alert;
 pub mod answer;

@@ -22,19 +22,20 @@ pub use op::FAILPOINTS;
 pub use opening::{OpenOptions, Tuning};
 pub use store::{Entry, Store};
 pub use types::{
-    Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, Applied, ApprovalPlace,
-    ApprovalRow, AskedBy, Cancel, CauseEnded, CauseRow, ChangeKind, ChangeRequested, ChangeRow,
-    ChangeState, ChangeStep, ChangeTold, Cursor, CursorError, CursorMove, Decided, Delivered,
-    Desired, EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, FindingFilter, FindingRow,
-    Firing, FleetHold, Got, Health, Held, Holds, LeftSession, LetterFilter, LetterRow, LetterState,
-    LineKind, Made, MessageFilter, MessageRow, NewAnswer, NewChange, NewEvent, NewFinding,
-    NewLetter, NewMessage, NewPause, NewQuestion, NewRaise, NewReminder, NewToken, NewUsage,
-    NewWake, NewWhisper, OfFinding, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId,
-    OutboxRow, OutboxState, PauseRow, QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlace,
-    QuestionPlaced, QuestionRow, RULES_MAX, Raised, RelayedCall, RelayedRow, Released, ReminderRow,
-    ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs,
-    SessionRow, Settle, SpentRow, Stored, Syncs, Take, Taken, TakenIn, TokenRow, TokenScope, Trace,
-    TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose, WithdrawApproval,
+    Accepted, AccountRow, ActAgain, ActRow, AgentRow, AgentUpdate, Always, Announce, Applied,
+    ApprovalPlace, ApprovalRow, AskedBy, Cancel, CauseEnded, CauseRow, ChangeKind, ChangeRequested,
+    ChangeRow, ChangeState, ChangeStep, ChangeTold, Cursor, CursorError, CursorMove, Decided,
+    Delivered, Desired, EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, FindingFilter,
+    FindingRow, Firing, FleetHold, Got, Health, Held, Holds, LeftSession, LetterFilter, LetterRow,
+    LetterState, LineKind, Made, MessageFilter, MessageRow, NewAct, NewAnswer, NewChange, NewEvent,
+    NewFinding, NewLetter, NewMessage, NewPause, NewQuestion, NewRaise, NewReminder, NewToken,
+    NewUsage, NewWake, NewWhisper, OfFinding, OpenApproval, OpenTurn, OpenedApproval, Order,
+    OutboxId, OutboxRow, OutboxState, PauseRow, QuestionAsked, QuestionClosed, QuestionFilter,
+    QuestionPlace, QuestionPlaced, QuestionRow, RULES_MAX, Raised, RelayedCall, RelayedRow,
+    Released, ReminderRow, ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send,
+    SendReceipt, SentAs, SessionRow, Settle, SpentRow, Stored, Syncs, Take, Taken, TakenIn,
+    TokenRow, TokenScope, Trace, TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose,
+    WithdrawApproval,
 };
 pub use types::{AlertRow, AlertWords, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
 

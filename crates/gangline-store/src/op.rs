@@ -47,6 +47,7 @@ ops! {
     STEP_CHANGE = "step_change",
     TAKE = "take",
     SEND = "send",
+    REPEAT_ACT = "repeat_act",
     END_TURN = "end_turn",
     MARK_SENT = "mark_sent",
     CONFIRM = "confirm",

@@ -4,6 +4,7 @@
 //! the writing connection and the sync; [`reader`] owns the reading connection and checkpoints.
 //! The other modules are the statements, one module per topic.
 
+pub(crate) mod acts;
 pub(crate) mod agents;
 pub(crate) mod alerts;
 mod announced;

@@ -1,5 +1,6 @@
 //! The handle: every way into the store. Cheap to clone; knows no engine's types.
 
+mod acts;
 mod agents;
 mod alerts;
 mod applied;

@@ -1,5 +1,6 @@
 //! What goes into the store and what comes out: plain data, without a type of the engine.
 
+mod acts;
 mod agents;
 mod alerts;
 mod applied;
@@ -23,6 +24,7 @@ mod turns;
 mod wakes;
 mod whispers;
 
+pub use acts::{ActAgain, ActRow, NewAct};
 pub use agents::{
     AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, SessionRow,
     Syncs, UsageSum, Whose,

@@ -3,7 +3,7 @@
 
 use gangline_api::ipc::{self, ChatLine, IfAbsent, RequestId};
 use gangline_core::{
-    MessageId,
+    MessageId, QuestionNumber,
     name::{ChannelName, Target},
     question::{Asked, Choose, OnTimeout, QuestionState},
 };
@@ -18,11 +18,12 @@ use super::{
     requests::{Draft, Reply, Requests, Then},
 };
 use crate::{
+    acts::already,
     asking::{Asking, Goes},
     bus::Ending,
     calls::Call,
     chat::inquiries::{Answer, Question},
-    speech::{Saying, TurnContext},
+    speech::{Said, Saying, TurnContext},
     texts,
     tokens::Who,
 };
@@ -34,10 +35,27 @@ impl Requests {
         draft: Draft<'_>,
         absent: IfAbsent,
     ) -> Result<Reply, String> {
-        self.may_speak_in(draft.to, absent).await?;
+        let (who, id) = by;
+        let context = self.context_of(who);
+        if let Some(message) = draft.in_reply_to {
+            self.may_answer(context.as_ref(), message).await?;
+        }
+        let Draft { to, text, in_reply_to } = draft;
+        let call = call(id, to, text);
+        let saying = Saying { to, text, in_reply_to, call: &call };
+        let before = self.speaker.said_before(context.as_ref(), saying).await;
+        if let Some(said) = before.map_err(|error| texts::whole(&error))? {
+            let told = match said {
+                Said::Before(row) => Some(already(&format!("sent to {to} as {row}"))),
+                Said::Sent | Said::Held => None,
+            };
+            return Ok(Reply::nothing()?.warning(told));
+        }
+        self.may_speak_in(to, absent).await?;
         self.must_be_somebody(draft).await?;
-        self.say(by, draft).await?;
-        let warnings = self.unknown_mentions(draft.to, draft.text).await;
+        let said = self.speaker.say(context.as_ref(), saying).await;
+        said.map(drop).map_err(|error| texts::whole(&error))?;
+        let warnings = self.unknown_mentions(to, text).await;
         Ok(Reply::nothing()?.warning(warnings))
     }
 
@@ -49,8 +67,6 @@ impl Requests {
         draft: Draft<'_>,
         (timeout, on_timeout, gone): (u32, OnTimeout, CancellationToken),
     ) -> Result<Reply, String> {
-        self.must_be_in(draft.to)?;
-        self.must_be_somebody(draft).await?;
         let (who, id) = by;
         let context = self.context_of(who);
         let asked = match draft.to {
@@ -67,41 +83,45 @@ impl Requests {
             on_timeout,
             goes: Goes::ToCall,
         };
-        let mut committed = self.committed.clone();
         let request = call(id, draft.to, draft.text);
         let (answered, call) = oneshot::channel();
         let held = Call { request: request.clone(), answered: call };
         self.calls.send(held).await.map_err(|_| Ending.to_string())?;
-        let number = self.asker.ask(context.as_ref(), asking, request).await?;
-        let warnings = self.unknown_mentions(draft.to, draft.text).await;
-        let row = loop {
+        let before = self.asker.asked_before(context.as_ref(), &asking, &request).await?;
+        let (number, warnings) = match before {
+            Some(row) => (row.number, vec![already(&format!("asked as question {}", row.number))]),
+            None => {
+                self.must_be_in(draft.to)?;
+                self.must_be_somebody(draft).await?;
+                let number = self.asker.ask(context.as_ref(), asking, request).await?;
+                (number, self.unknown_mentions(draft.to, draft.text).await)
+            }
+        };
+        let row = self.closed(number, gone).await?;
+        let told = json!({"asked": true, "question": number, "answer": answer(&row)});
+        Ok(Reply::new(&told)?.warning(warnings).then(Then::Answered(answered)))
+    }
+
+    /// Waits until a question is not open any more, or nobody waits for its answer.
+    async fn closed(
+        &self,
+        number: QuestionNumber,
+        gone: CancellationToken,
+    ) -> Result<QuestionRow, String> {
+        let mut committed = self.committed.clone();
+        loop {
             committed.mark_unchanged();
-            let row =
-                self.speaker.store.question(number).await.map_err(|error| texts::whole(&error))?;
+            let row = self.speaker.store.question(number).await;
+            let row = row.map_err(|error| texts::whole(&error))?;
             let row = row.ok_or_else(|| format!("question {number} is gone"))?;
             if row.state != QuestionState::Open {
-                break row;
+                return Ok(row);
             }
             tokio::select! {
                 () = gone.cancelled() => return Err(format!("nobody waits for question {number}")),
                 changed = committed.changed() => changed.map_err(|_| Ending.to_string())?,
             }
-        };
-        let told = json!({"asked": true, "question": number, "answer": answer(&row)});
-        Ok(Reply::new(&told)?.warning(warnings).then(Then::Answered(answered)))
-    }
-
-    async fn say(&self, by: (Who, Option<&RequestId>), draft: Draft<'_>) -> Result<(), String> {
-        let (who, id) = by;
-        let context = self.context_of(who);
-        if let Some(message) = draft.in_reply_to {
-            self.may_answer(context.as_ref(), message).await?;
         }
-        let Draft { to, text, in_reply_to } = draft;
-        let call = call(id, to, text);
-        let saying = Saying { to, text, in_reply_to, call: &call };
-        let said = self.speaker.say(context.as_ref(), saying).await;
-        said.map(drop).map_err(|error| texts::whole(&error))
     }
 
     /// What the agent says while a turn is open is that turn's; others speak for themselves.

@@ -2,15 +2,21 @@
 //! owner decides; the hub applies.
 
 use gangline_config::{Config, MAX_CONFIG_BYTES, append, compare};
-use gangline_core::{AgentName, ApprovalNumber, SendKey, Target, shown, split, trust::OWNER};
+use gangline_core::{
+    AgentName, ApprovalNumber, SendKey, Target, act::ActKind, shown, split, trust::OWNER,
+};
 use gangline_mcp::table::Tool;
 use gangline_os::git::{GitError, ObjectId, Repository};
 use gangline_runtime::ToolCall;
-use gangline_store::{ChangeKind, ChangeTold, LineKind, NewChange, Send as StoreSend};
+use gangline_store::{ChangeKind, ChangeTold, LineKind, NewAct, NewChange, Send as StoreSend};
 use serde_json::json;
 
 use super::{AgentTools, fields};
-use crate::{fleet::Fleet, speech::TurnContext};
+use crate::{
+    acts::{Doing, already},
+    fleet::Fleet,
+    speech::TurnContext,
+};
 
 /// The most of a difference that is kept, in bytes.
 const DIFF_MAX: usize = 256 * 1024;
@@ -44,6 +50,13 @@ impl AgentTools {
     ) -> Result<String, String> {
         self.is_manager(&call.name)?;
         let fleet = self.fleet();
+        let request = format!("{}/{}", context.turn, call.id);
+        // Before anything is checked: it may have been applied since.
+        let act = self.asking_for((tool, &request), context, call).await;
+        let before = self.speaker.done_before(act.as_ref()).await;
+        if let Some(before) = before.map_err(|error| format!("no request made: {error}"))? {
+            return self.requested_already(ApprovalNumber(before.number)).await;
+        }
         let here = self.here(&fleet).await?;
         let asked = match tool {
             Tool::RequestSpawn => spawn(&fleet, &here, call)?,
@@ -54,7 +67,7 @@ impl AgentTools {
         let new = NewChange {
             agent: fleet.me.clone(),
             turn: context.turn,
-            request: format!("{}/{}", context.turn, call.id),
+            request,
             kind: asked.kind,
             subject: asked.subject.clone(),
             commit: asked.commit.as_ref().map(|id| id.as_str().to_owned()),
@@ -66,7 +79,7 @@ impl AgentTools {
             reply_target: self.home(Some(context)).await?,
         };
         let announce = self.announcing(context, &new).await;
-        let requested = self.speaker.store.request_change(new, announce).await;
+        let requested = self.speaker.store.request_change_once(new, act, announce).await;
         let requested = requested.map_err(|error| format!("no request made: {error}"))?;
         self.speaker.committed.send_modify(|count| *count += 1);
         self.speaker.outbox.notify_one();
@@ -77,6 +90,51 @@ impl AgentTools {
         }
         if let Some(line) = asked.detail.iter().find(|line| line.starts_with("validated")) {
             told["validation"] = json!(line);
+        }
+        Ok(told.to_string())
+    }
+
+    /// Returns the act of a request; `None` if it cannot be told what is asked for. A commit counts by what
+    /// its name stands for now.
+    async fn asking_for(
+        &self,
+        (tool, request): (Tool, &str),
+        context: &TurnContext,
+        call: &ToolCall,
+    ) -> Option<NewAct> {
+        let field = |name: &str| fields::maybe_text(&call.input, name).ok().flatten();
+        let subject = if tool == Tool::RequestSpawn { "name" } else { "agent" };
+        let commit = match field("commit_ref") {
+            Some(name) => {
+                let repository = Repository::around(&self.fleet().paths.config_file).ok()?;
+                repository.commit(name).await.ok()?.as_str().to_owned()
+            }
+            None => String::new(),
+        };
+        let rest =
+            [field(subject), field("template"), field("reason")].map(Option::unwrap_or_default);
+        let doing = Doing {
+            kind: ActKind::Change,
+            arguments: &[tool.name(), &commit, rest[0], rest[1], rest[2]],
+            request,
+            in_reply_to: None,
+        };
+        self.speaker.act(Some(context), doing)
+    }
+
+    /// Tells of a change that an earlier attempt has asked for.
+    async fn requested_already(&self, number: ApprovalNumber) -> Result<String, String> {
+        let row = self.speaker.store.change(number).await.map_err(|error| error.to_string())?;
+        let row = row.ok_or_else(|| format!("change {number} is gone"))?;
+        let note = already(&format!("asked for as change {number}"));
+        let mut told = json!({
+            "id": number,
+            "state": row.state.as_str(),
+            "agent": row.subject,
+            "note": note,
+        });
+        if let Some(commit) = row.commit {
+            told["commit"] = json!(commit);
         }
         Ok(told.to_string())
     }

@@ -3,18 +3,20 @@
 //! stop` writes; the hub follows it.
 
 use gangline_config::{Config, Role};
-use gangline_core::AgentName;
+use gangline_core::{AgentName, act::ActKind};
 use gangline_mcp::table::{LOG_LINES, LOG_LINES_MAX, Tool};
 use gangline_os::{kill::Signal, proc};
 use gangline_runtime::ToolCall;
-use gangline_store::{Desired, Order, RestartWhen, StoreError};
+use gangline_store::{Desired, NewAct, Order, RestartWhen, StoreError};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::{AgentTools, fields};
+use super::{AgentTools, fields, questions::request};
 use crate::{
+    acts::{Doing, already},
     fleet::{Fleet, News},
     log::{self, Depth},
+    speech::TurnContext,
 };
 
 /// An agent, and what is known of it.
@@ -23,6 +25,8 @@ struct Subject {
     is_me: bool,
     order: Option<Order>,
     runs: bool,
+    /// The call that orders something.
+    act: Option<NewAct>,
 }
 
 impl Subject {
@@ -40,7 +44,12 @@ fn failed(error: &StoreError) -> String {
 }
 
 impl AgentTools {
-    pub(super) async fn manage(&self, tool: Tool, call: &ToolCall) -> Result<String, String> {
+    pub(super) async fn manage(
+        &self,
+        tool: Tool,
+        context: &TurnContext,
+        call: &ToolCall,
+    ) -> Result<String, String> {
         self.is_manager(&call.name)?;
         let fleet = self.fleet();
         let config = fleet.config()?;
@@ -49,7 +58,19 @@ impl AgentTools {
         if tool == Tool::GetLogs {
             return self.get_logs(&agent, call).await;
         }
-        let subject = self.subject(&fleet, agent).await?;
+        let doing = Doing {
+            kind: ActKind::Order,
+            arguments: &[tool.name(), agent.as_str()],
+            request: &request(Some(context), call),
+            in_reply_to: None,
+        };
+        let act = self.speaker.act(Some(context), doing);
+        let before =
+            self.speaker.done_before(act.as_ref()).await.map_err(|error| failed(&error))?;
+        let subject = Subject { act, ..self.subject(&fleet, agent).await? };
+        if before.is_some() {
+            return Ok(subject.told(false, &already("ordered")));
+        }
         match tool {
             Tool::Kill => self.kill(&fleet, &subject, fields::flag(&call.input, "myself")?).await,
             Tool::Start => self.start(&fleet, &config, &subject).await,
@@ -82,7 +103,7 @@ impl AgentTools {
         let orders = fleet.store.orders().await.map_err(|error| failed(&error))?;
         let order = orders.into_iter().find(|order| order.agent == agent);
         let runs = fleet.holder(&agent)?.is_some();
-        Ok(Subject { is_me: agent == fleet.me, agent, order, runs })
+        Ok(Subject { is_me: agent == fleet.me, agent, order, runs, act: None })
     }
 
     async fn kill(&self, fleet: &Fleet, subject: &Subject, myself: bool) -> Result<String, String> {
@@ -98,7 +119,8 @@ impl AgentTools {
             return Ok(subject.told(false, state));
         }
         let by = fleet.me.as_str();
-        let ordered = fleet.store.order(&subject.agent, Desired::Down, by).await;
+        let ordered =
+            fleet.store.order_once(&subject.agent, Desired::Down, by, subject.act.clone()).await;
         ordered.map_err(|error| failed(&error))?;
         fleet.notify_hub();
         // Without a hub nobody but us can ask it.
@@ -122,7 +144,8 @@ impl AgentTools {
             return Ok(subject.told(false, "running"));
         }
         let by = fleet.me.as_str();
-        let ordered = fleet.store.order(&subject.agent, Desired::Up, by).await;
+        let ordered =
+            fleet.store.order_once(&subject.agent, Desired::Up, by, subject.act.clone()).await;
         ordered.map_err(|error| failed(&error))?;
         fleet.notify_hub();
         Ok(subject.told(true, "starting"))
@@ -140,7 +163,8 @@ impl AgentTools {
             true => (RestartWhen::WhenIdle, "restarting once this turn is over"),
             false => (RestartWhen::Immediately, "restarting"),
         };
-        let ordered = fleet.store.order_restart(&subject.agent, when, fleet.me.as_str()).await;
+        let (by, act) = (fleet.me.as_str(), subject.act.clone());
+        let ordered = fleet.store.order_restart_once(&subject.agent, when, by, act).await;
         ordered.map_err(|error| failed(&error))?;
         fleet.notify_hub();
         Ok(subject.told(true, if subject.runs { state } else { "starting" }))

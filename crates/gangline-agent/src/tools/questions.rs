@@ -7,11 +7,12 @@ use gangline_core::{
 };
 use gangline_os::change_notice;
 use gangline_runtime::ToolCall;
-use gangline_store::{NewAnswer, QuestionRow};
+use gangline_store::{AnswerError, NewAnswer, QuestionRow};
 use serde_json::{Value, json};
 
 use super::{AgentTools, fields};
 use crate::{
+    acts::already,
     asking::{Asking, Goes, myself},
     bus::{Incoming, taken},
     speech::{Speaker, TurnContext},
@@ -24,11 +25,14 @@ impl AgentTools {
         call: &ToolCall,
     ) -> Result<String, String> {
         let asking = self.asking(&call.input).await?;
+        let (to, request) = (text::recipient(&asking.asked), request(context, call));
+        if let Some(row) = self.asker.asked_before(context, &asking, &request).await? {
+            return Ok(asked_already(&row, &to).to_string());
+        }
         if let Some(context) = context {
             self.must_not_wait(context, &asking.asked).await?;
         }
-        let to = text::recipient(&asking.asked);
-        let asked = self.asker.ask(context, asking, request(context, call)).await?;
+        let asked = self.asker.ask(context, asking, request).await?;
         Ok(json!({"id": asked, "to": to}).to_string())
     }
 
@@ -84,15 +88,19 @@ impl AgentTools {
             standing,
             text: self.speaker.redactor.redact(&answer),
         };
-        let closed = store.answer_question(number, new).await;
-        let closed = closed.map_err(|error| error.to_string())?;
+        let row = match store.answer_question(number, new.clone()).await {
+            Ok(closed) => closed.row,
+            // An attempt that died has given this answer.
+            Err(AnswerError::Closed(closed)) if gave(&closed, &new) => *closed,
+            Err(error) => return Err(error.to_string()),
+        };
         self.speaker.committed.send_modify(|count| *count += 1);
         if let Some(context) = context {
             self.answered_in(context, &row).await?;
         }
         // Whether it is a message, or a call waits for it.
         change_notice::notify(&self.speaker.paths.change_notice(row.agent.as_str()));
-        let state = closed.row.state;
+        let state = row.state;
         let counted = if state == QuestionState::Open { "counted" } else { state.as_str() };
         Ok(json!({"id": number, "state": counted, "answer": answer}).to_string())
     }
@@ -133,6 +141,24 @@ impl AgentTools {
         let Speaker { store, agent, .. } = &self.speaker;
         store.questions_about(agent, message).await.map_err(|error| error.to_string())
     }
+}
+
+/// Returns whether a question was closed by this very answer.
+fn gave(closed: &QuestionRow, answer: &NewAnswer) -> bool {
+    closed.state == QuestionState::Answered
+        && closed.answered_by.as_deref() == Some(&*answer.known_as)
+        && closed.answer.as_ref() == Some(&answer.text)
+}
+
+/// Returns what the call of a question is told that an earlier attempt has asked.
+fn asked_already(row: &QuestionRow, to: &str) -> Value {
+    let done = already(&format!("asked as question {}", row.number));
+    let mut told = json!({"id": row.number, "to": to, "state": row.state.as_str(), "note": done});
+    if let Some(answer) = &row.answer {
+        told["answer"] = json!(answer.as_str());
+        told["answered_by"] = json!(row.answered_by);
+    }
+    told
 }
 
 /// Returns what makes a repeated call the same question or reminder.

@@ -1,17 +1,24 @@
 //! The tool `remind` (R2-28).
 
 use gangline_core::{
+    act::ActKind,
     mention::escape,
     reminder::{self, Due, OPEN_MAX},
 };
 use gangline_os::clock;
 use gangline_runtime::ToolCall;
-use gangline_store::NewReminder;
+use gangline_store::{NewReminder, ReminderState};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde_json::json;
 
 use super::{AgentTools, fields, questions::request};
-use crate::{asking::myself, long_reminders, speech::TurnContext, texts};
+use crate::{
+    acts::{Doing, already},
+    asking::myself,
+    long_reminders,
+    speech::TurnContext,
+    texts,
+};
 
 impl AgentTools {
     pub(super) async fn remind(
@@ -20,12 +27,26 @@ impl AgentTools {
         call: &ToolCall,
     ) -> Result<String, String> {
         let message = fields::text(&call.input, "message")?;
-        let Due { at, repeats } = self.due(fields::text(&call.input, "due")?)?;
+        let due = fields::text(&call.input, "due")?;
+        let Due { at, repeats } = self.due(due)?;
         if message.trim().is_empty() {
             return Err("`message` is empty".to_owned());
         }
         if message.len() > reminder::BODY_MAX {
             return Err(format!("`message` is longer than {} bytes", reminder::BODY_MAX));
+        }
+        let request = request(context, call);
+        let doing = Doing {
+            kind: ActKind::Reminder,
+            // "in an hour" is another time in each attempt, and the same call.
+            arguments: &[due.trim(), message],
+            request: &request,
+            in_reply_to: None,
+        };
+        let act = self.speaker.act(context, doing);
+        let before = self.speaker.done_before(act.as_ref()).await;
+        if let Some(before) = before.map_err(|error| format!("no reminder was made: {error}"))? {
+            return self.reminded_already(before.number).await;
         }
         let body = long_reminders::stored(&self.about.reminders, &self.speaker.redactor, message);
         let body =
@@ -34,19 +55,34 @@ impl AgentTools {
             agent: self.speaker.agent.clone(),
             by: myself(&self.speaker.agent),
             turn: context.map(|context| context.turn),
-            request: request(context, call),
+            request,
             target: self.home(context).await?,
             body,
             due_at: clock::UnixMicros(at.0),
             repeats: repeats.as_ref().map(ToString::to_string),
             open_max: u32::try_from(OPEN_MAX).unwrap_or(u32::MAX),
         };
-        let made = self.speaker.store.remind(new).await;
+        let made = self.speaker.store.remind_once(new, act).await;
         let made = made.map_err(|error| format!("no reminder was made: {error}"))?;
         self.alarm.notify_one();
         let mut told = json!({"id": made.id, "due_at": clock::rfc3339(made.due_at)});
         if let Some(repeats) = repeats {
             told["repeats"] = json!(repeats.describe());
+        }
+        Ok(told.to_string())
+    }
+
+    /// Tells of a reminder that an earlier attempt has set.
+    async fn reminded_already(&self, number: i64) -> Result<String, String> {
+        let row = self.speaker.store.reminder(number).await.map_err(|error| error.to_string())?;
+        let mut told = json!({"id": number, "note": already(&format!("set as reminder {number}"))});
+        match row {
+            Some(row) => {
+                told["due_at"] = json!(clock::rfc3339(row.due_at));
+                let waits = row.state == ReminderState::Waiting;
+                told["state"] = json!(if waits { "waiting" } else { "fired" });
+            }
+            None => told["state"] = json!("deleted"),
         }
         Ok(told.to_string())
     }

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests panic with what they saw")]
 
+mod attempts;
 mod bounds;
 mod budgets;
 mod checkpoint;

@@ -7,7 +7,9 @@ use gangline_core::{
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents,
+    Writer,
+    acts::{self, MadeByCall},
+    agents,
     fault::Fault,
     messages, numbers, outbox,
     rows::{self, page},
@@ -16,8 +18,8 @@ use super::{
 use crate::{
     error::DecideError,
     types::{
-        ChangeRequested, ChangeRow, ChangeState, ChangeStep, ChangeTold, LineKind, NewChange,
-        NewMessage, Ruling, Send,
+        ChangeRequested, ChangeRow, ChangeState, ChangeStep, ChangeTold, LineKind, NewAct,
+        NewChange, NewMessage, Ruling, Send,
     },
 };
 
@@ -40,6 +42,7 @@ macro_rules! change_sql {
 pub(crate) fn request(
     w: &mut Writer,
     new: &NewChange,
+    act: Option<&NewAct>,
     bring: impl FnOnce(ApprovalNumber) -> ChangeTold,
 ) -> Result<ChangeRequested, Fault> {
     agents::fence(w, &new.agent, Some(new.turn.epoch))?;
@@ -80,6 +83,9 @@ pub(crate) fn request(
         ],
     )?;
     numbers::keep_in_step(w, number.0)?;
+    if let Some(act) = act {
+        acts::record(w, act, &MadeByCall::numbered(number.0))?;
+    }
     for announce in &told.announce {
         send::put(w, announce, None)?;
     }

@@ -4,7 +4,9 @@ use gangline_core::{AgentName, MessageId, Redacted};
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents,
+    Writer,
+    acts::{self, MadeByCall},
+    agents,
     fault::Fault,
     messages,
     rows::{self, page},
@@ -12,7 +14,7 @@ use super::{
 };
 use crate::{
     error::LetterError,
-    types::{LetterFilter, LetterRow, LetterState, NewLetter, NewMessage},
+    types::{LetterFilter, LetterRow, LetterState, NewAct, NewLetter, NewMessage},
 };
 
 macro_rules! letter_sql {
@@ -26,7 +28,7 @@ macro_rules! letter_sql {
 }
 
 /// Sends a letter, once for each key.
-pub(crate) fn send(w: &mut Writer, new: &NewLetter) -> Result<i64, Fault> {
+pub(crate) fn send(w: &mut Writer, new: &NewLetter, act: Option<&NewAct>) -> Result<i64, Fault> {
     agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
     let sql = "INSERT INTO letters (installation_id, agent, idem_key, turn_epoch, turn_number, \
                in_reply_to, hops, body, state, sent_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?, 'new', ?) \
@@ -47,7 +49,11 @@ pub(crate) fn send(w: &mut Writer, new: &NewLetter) -> Result<i64, Fault> {
     )?;
     let sql = "SELECT id FROM letters WHERE agent = ? AND idem_key = ?";
     let with = params![new.agent.folded(), &new.idem_key];
-    Ok(sql::one(&w.connection, sql, with, sql::column)?)
+    let id = sql::one(&w.connection, sql, with, sql::column)?;
+    if let Some(act) = act {
+        acts::record(w, act, &MadeByCall::numbered(id))?;
+    }
+    Ok(id)
 }
 
 pub(crate) fn read(w: &mut Writer, ids: &[i64]) -> Result<(), Fault> {

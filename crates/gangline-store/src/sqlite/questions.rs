@@ -13,7 +13,9 @@ use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
 
 use super::{
-    Writer, agents, alerts, events,
+    Writer,
+    acts::{self, MadeByCall},
+    agents, alerts, events,
     fault::Fault,
     messages, numbers, pauses, question_places,
     rows::{self, page},
@@ -22,8 +24,8 @@ use super::{
 use crate::{
     error::{AnswerError, StoreError},
     types::{
-        AskedBy, Got, NewAnswer, NewEvent, NewMessage, NewPause, NewQuestion, QuestionAsked,
-        QuestionClosed, QuestionFilter, QuestionRow, Waited,
+        AskedBy, Got, NewAct, NewAnswer, NewEvent, NewMessage, NewPause, NewQuestion,
+        QuestionAsked, QuestionClosed, QuestionFilter, QuestionRow, Waited,
     },
 };
 
@@ -42,6 +44,7 @@ macro_rules! question_sql {
 pub(crate) fn ask(
     w: &mut Writer,
     new: &NewQuestion,
+    act: Option<&NewAct>,
     bring: impl FnOnce(QuestionNumber) -> AskedBy,
 ) -> Result<QuestionAsked, Fault> {
     agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
@@ -64,6 +67,9 @@ pub(crate) fn ask(
     let number = QuestionNumber(numbers::next(w)?);
     insert(w, new, number)?;
     numbers::keep_in_step(w, number.0)?;
+    if let Some(act) = act {
+        acts::record(w, act, &MadeByCall::numbered(number.0))?;
+    }
     let AskedBy { deliver, announce, alert } = bring(number);
     if let Some(alert) = alert {
         alerts::put(w, &alert)?;

@@ -7,7 +7,9 @@ use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents,
+    Writer,
+    acts::{self, MadeByCall},
+    agents,
     fault::Fault,
     messages,
     rows::{self, page},
@@ -15,7 +17,7 @@ use super::{
 };
 use crate::{
     error::StoreError,
-    types::{Firing, NewMessage, NewReminder, ReminderRow, ReminderState},
+    types::{Firing, NewAct, NewMessage, NewReminder, ReminderRow, ReminderState},
 };
 
 /// Said to an agent whose reminder would be one too many.
@@ -35,7 +37,11 @@ macro_rules! reminder_sql {
     };
 }
 
-pub(crate) fn make(w: &mut Writer, new: &NewReminder) -> Result<ReminderRow, Fault> {
+pub(crate) fn make(
+    w: &mut Writer,
+    new: &NewReminder,
+    act: Option<&NewAct>,
+) -> Result<ReminderRow, Fault> {
     agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
     let known = reminder_sql!("WHERE agent = ? AND request = ?");
     let with = params![new.agent.folded(), &new.request];
@@ -75,6 +81,9 @@ pub(crate) fn make(w: &mut Writer, new: &NewReminder) -> Result<ReminderRow, Fau
         ],
     )?;
     let id = w.connection.last_insert_rowid();
+    if let Some(act) = act {
+        acts::record(w, act, &MadeByCall::numbered(id))?;
+    }
     Ok(sql::one(&w.connection, reminder_sql!("WHERE id = ?"), params![id], row)?)
 }
 

@@ -1,7 +1,13 @@
 //! Statements of a send: its lines go into the outbox, and what it delivers at once is a message.
 
-use super::{Writer, agents, fault::Fault, messages, outbox};
-use crate::types::{Send, SendReceipt};
+use super::{
+    Writer,
+    acts::{self, MadeByCall},
+    agents,
+    fault::Fault,
+    messages, outbox,
+};
+use crate::types::{NewAct, Send, SendReceipt};
 
 /// Sends in an epoch that still holds.
 pub(crate) fn send(
@@ -11,6 +17,22 @@ pub(crate) fn send(
 ) -> Result<SendReceipt, Fault> {
     agents::fence(w, &send.agent, send.turn.map(|turn| turn.epoch))?;
     put(w, send, question)
+}
+
+/// As [`send`], and records what the call did.
+pub(crate) fn send_once(
+    w: &mut Writer,
+    new: &Send,
+    act: Option<&NewAct>,
+) -> Result<SendReceipt, Fault> {
+    let receipt = send(w, new, None)?;
+    if let Some(act) = act
+        && let Some(first) = receipt.outbox.first()
+    {
+        let message = receipt.delivered.map(|row| row.id);
+        acts::record(w, act, &MadeByCall { number: first.0, message })?;
+    }
+    Ok(receipt)
 }
 
 /// Sends, without asking whose epoch it is. A question that is not named is looked for in what the

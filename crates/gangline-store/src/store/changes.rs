@@ -21,7 +21,7 @@ impl Store {
         new: NewChange,
         bring: impl FnOnce(ApprovalNumber) -> ChangeTold + Send + 'static,
     ) -> Result<ChangeRequested, StoreError> {
-        let work = move |w: &mut Writer| changes::request(w, &new, bring);
+        let work = move |w: &mut Writer| changes::request(w, &new, None, bring);
         self.sqlite.write(&op::REQUEST_CHANGE, work).await
     }
 

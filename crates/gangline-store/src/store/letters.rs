@@ -16,7 +16,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::Fenced`], otherwise as every write.
     pub async fn send_letter(&self, new: NewLetter) -> Result<i64, StoreError> {
-        self.sqlite.write(&op::SEND_LETTER, move |w: &mut Writer| letters::send(w, &new)).await
+        self.sqlite
+            .write(&op::SEND_LETTER, move |w: &mut Writer| letters::send(w, &new, None))
+            .await
     }
 
     /// Records that these letters were read.

@@ -26,7 +26,7 @@ impl Store {
         new: NewQuestion,
         bring: impl FnOnce(QuestionNumber) -> AskedBy + Send + 'static,
     ) -> Result<QuestionAsked, StoreError> {
-        let work = move |w: &mut Writer| questions::ask(w, &new, bring);
+        let work = move |w: &mut Writer| questions::ask(w, &new, None, bring);
         self.sqlite.write(&op::ASK, work).await
     }
 

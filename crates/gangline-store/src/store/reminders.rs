@@ -19,7 +19,7 @@ impl Store {
     /// or when [`CHAIN_MAX`](gangline_core::reminder::CHAIN_MAX) have followed from one another; otherwise
     /// as every write.
     pub async fn remind(&self, new: NewReminder) -> Result<ReminderRow, StoreError> {
-        self.sqlite.write(&op::REMIND, move |w: &mut Writer| reminders::make(w, &new)).await
+        self.sqlite.write(&op::REMIND, move |w: &mut Writer| reminders::make(w, &new, None)).await
     }
 
     /// Fires a reminder that is due: its message and its next time are one commit. The message is a

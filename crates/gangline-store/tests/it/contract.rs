@@ -2,6 +2,7 @@
 //!
 //! An engine that is added later runs the same functions with a fixture of its own.
 
+mod acts;
 mod agents;
 mod alerts;
 mod approvals;
@@ -81,6 +82,14 @@ mod sqlite {
         changes:
             the_hub_takes_what_is_allowed_and_nothing_else,
             a_change_goes_only_where_its_step_begins;
+        acts:
+            a_call_of_the_next_attempt_finds_what_the_lost_one_did,
+            an_act_belongs_to_the_attempt_that_completes,
+            only_attempts_that_share_a_message_find_each_others_acts,
+            a_line_that_could_not_be_delivered_is_said_again,
+            a_call_that_is_repeated_in_its_turn_finds_the_same,
+            a_call_that_waits_takes_over_the_question,
+            attempts_that_are_cut_off_say_each_line_once_and_in_order;
         letters:
             a_letter_is_sent_once_read_and_settled_once;
         alerts:

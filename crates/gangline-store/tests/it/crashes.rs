@@ -126,6 +126,7 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "tell_alert" => alerts(store).await.1.is_some(),
         "claim_delivery" => alerts(store).await.1 > Some(DeliveryState::Waiting),
         "end_delivery" => alerts(store).await.1 == Some(DeliveryState::Delivered),
+        "repeat_act" => !store.acts_again(&ada(), turn(Epoch(2), 3)).await.unwrap().is_empty(),
         "applied" => store.applied_of(&ada()).await.unwrap().is_some(),
         "settle_letter" => letter.is_some_and(|row| row.state == LetterState::Done),
         other => panic!("no way to see {other}"),

@@ -7,6 +7,7 @@ use std::{
 
 use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId,
+    act::{ActKey, ActKind},
     approval::Decision,
     approval::view::Extent,
     finding::{Choice, ChoiceWord, FindingKind},
@@ -17,10 +18,10 @@ use gangline_core::{
 };
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
-    Announce, ChangeKind, Delivered, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAnswer,
-    NewChange, NewFinding, NewLetter, NewMessage, NewQuestion, NewRaise, NewReminder, NewToken,
-    NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, RelayedCall, Ruling, Send, Settle,
-    Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
+    Announce, ChangeKind, Delivered, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAct,
+    NewAnswer, NewChange, NewFinding, NewLetter, NewMessage, NewQuestion, NewRaise, NewReminder,
+    NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, RelayedCall, Ruling, Send,
+    Settle, Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -256,6 +257,25 @@ pub(crate) fn end(agent: &AgentName, turn: TurnId, settle: Vec<Settle>) -> EndTu
         sends: Vec::new(),
         events: Vec::new(),
         withdraw_approvals: None,
+    }
+}
+
+/// A turn that was lost: its messages wait again.
+pub(crate) fn lose(agent: &AgentName, turn: TurnId, messages: &[MessageId]) -> EndTurn {
+    let back = messages.iter().map(|id| settle(*id, MessageState::Accepted)).collect();
+    EndTurn { outcome: OutcomeWord::Lost.into(), ..end(agent, turn, back) }
+}
+
+/// Ada's call in a turn; all of a kind do the same.
+pub(crate) fn act(turn: TurnId, request: &str, kind: ActKind) -> NewAct {
+    NewAct {
+        agent: ada(),
+        turn,
+        request: request.to_owned(),
+        kind,
+        key: ActKey::new(kind, &["tea"]),
+        in_reply_to: None,
+        waits: None,
     }
 }
 

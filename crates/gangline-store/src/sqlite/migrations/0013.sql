@@ -3,6 +3,24 @@
 -- Orders about a turn or a session.
 
 -- What a lost attempt has done already.
+CREATE TABLE acts (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  installation_id TEXT NOT NULL,
+  agent           TEXT NOT NULL,
+  turn_epoch      INTEGER NOT NULL,
+  turn_number     INTEGER NOT NULL,
+  request         TEXT NOT NULL,
+  kind            TEXT NOT NULL,
+  key             TEXT NOT NULL,
+  number          INTEGER NOT NULL,
+  message         INTEGER,
+  in_reply_to     INTEGER,
+  repeats         INTEGER,
+  at              INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX acts_request ON acts (agent, request);
+CREATE INDEX acts_turn ON acts (agent, turn_epoch, turn_number);
+CREATE INDEX acts_repeats ON acts (repeats) WHERE repeats IS NOT NULL;
 
 -- Folders that an owner trusts.
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use gangline_core::{
-    Epoch, MessageId, MessageState, alert::DeliveryState, approval::Decision, finding::ChoiceWord,
-    hook::WebhookEvent, whisper::WhisperRoad,
+    Epoch, MessageId, MessageState, act::ActKind, alert::DeliveryState, approval::Decision,
+    finding::ChoiceWord, hook::WebhookEvent, whisper::WhisperRoad,
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
@@ -78,6 +78,7 @@ pub(crate) const LIFE: &[&str] = &[
     "tell_alert",
     "claim_delivery",
     "end_delivery",
+    "repeat_act",
 ];
 
 /// Does every kind of write once, and says its name after its `ok`.
@@ -86,6 +87,7 @@ pub(super) async fn life(path: &Path) {
     let epoch = first_half(&store).await;
     second_half(&store, epoch).await;
     what_waits_for_people(&store).await;
+    what_is_done_again(&store).await;
     store.close().await.unwrap();
 }
 
@@ -261,6 +263,21 @@ async fn what_waits_for_people(store: &Store) {
     assert!(store.step_change(change, step).await.unwrap());
     say("step_change");
     alerts(store).await;
+}
+
+/// An attempt is lost, and the next one makes its call again.
+async fn what_is_done_again(store: &Store) {
+    let epoch = store.agent(&ada()).await.unwrap().unwrap().epoch;
+    let id = store.accept(keyed(&ada(), "again")).await.unwrap().id;
+    let (lost, next) = (turn(epoch, 2), turn(epoch, 3));
+    store.take(take(&ada(), lost, &[id])).await.unwrap();
+    let said = send(&ada(), "t", &["hi"]);
+    store.send_once(said, Some(act(lost, "t", ActKind::Send))).await.unwrap();
+    store.end_turn(lose(&ada(), lost, &[id])).await.unwrap();
+    store.take(take(&ada(), next, &[id])).await.unwrap();
+    let again = store.done_before(act(next, "n", ActKind::Send)).await.unwrap();
+    assert_eq!(again.map(|act| act.turn), Some(lost));
+    say("repeat_act");
 }
 
 async fn alerts(store: &Store) {

@@ -71,6 +71,7 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("remind", STORE),
     ("remove_reminder", STORE),
     ("remove_rule", STORE),
+    ("repeat_act", STORE),
     ("revoke_token", STORE),
     ("request_change", STORE),
     ("resolve_finding", STORE),
