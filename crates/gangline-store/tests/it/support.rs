@@ -19,9 +19,10 @@ use gangline_core::{
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
     Announce, ChangeKind, Delivered, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAct,
-    NewAnswer, NewChange, NewFinding, NewLetter, NewMessage, NewQuestion, NewRaise, NewReminder,
-    NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, RelayedCall, Ruling, Send,
-    Settle, Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
+    NewAnswer, NewChange, NewFinding, NewFolderTrust, NewLetter, NewMessage, NewQuestion, NewRaise,
+    NewReminder, NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, RelayedCall,
+    Ruling, Send, Settle, Store, StoreError, Take, TokenScope, TrustWord, Tuning, Whose,
+    WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -369,5 +370,17 @@ pub(crate) fn silent(agent: &AgentName, cause: &str) -> NewFinding {
         choices: vec![Choice::new(ChoiceWord::Abort, "ends the turn")],
         recommended: Some(ChoiceWord::Abort),
         ..NewFinding::new(agent.clone(), FindingKind::SilentTurn, text(cause))
+    }
+}
+
+/// A word of the owner about what the folder `/work` of `ada` brings along.
+pub(crate) fn folder_word(hash: &str, word: TrustWord) -> NewFolderTrust {
+    NewFolderTrust {
+        agent: ada(),
+        folder: "/work".to_owned(),
+        hash: hash.to_owned(),
+        word,
+        what: Redacted::from_store("one hook".to_owned()),
+        by: "boss".to_owned(),
     }
 }
