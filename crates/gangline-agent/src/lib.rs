@@ -21,6 +21,7 @@ mod control;
 pub mod effort;
 mod environment;
 mod fleet;
+pub mod folder;
 #[cfg(test)]
 mod hand_clock;
 mod hooks;

@@ -40,13 +40,15 @@ use tracing::{error, info};
 use crate::{
     bus::{Fatal, Incoming},
     control::{self, requests::Requests, socket::Socket},
-    environment,
+    environment, folder,
     identity::{Identity, new_event},
     journal, model, recover,
     relaying::Prepared,
     settings::{Ended, Settings},
     texts,
 };
+
+pub(crate) use read::command;
 
 use parts::{CONTROL, OPEN_CONTROL, Parts};
 use pid_file::PidFile;
@@ -172,6 +174,7 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     let changes = ChangeNotice::bind(&notice_path)
         .map_err(|error| crashed("cannot bind the socket of change notices", &error))?;
     let note = restart_note::leave(&settings, &store, (&epoch, recovered.turns)).await;
+    settings.trusted = folder::at_start(&settings, &store).await;
     let relay = Prepared::new(&settings).await?;
     if let Some(relay) = &relay {
         settings.secrets.push(relay.token());

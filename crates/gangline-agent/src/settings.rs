@@ -16,7 +16,7 @@ use gangline_core::{
 };
 use gangline_irc::client::Address;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
-use gangline_runtime::{McpServer, Runtime, registry::Found};
+use gangline_runtime::{McpServer, Runtime, folder::Trusted, registry::Found};
 
 use crate::{container::Container, watching::Watching};
 
@@ -132,6 +132,8 @@ pub struct Settings {
     pub tool_bridge: Vec<String>,
     /// The hook for the agent's events: its own, or the installation's.
     pub hooks: Option<Hooks>,
+    /// What an owner has allowed of what its folder brings along; the daemon finds it at its start.
+    pub trusted: Option<Trusted>,
     /// The key for the model, if the backend speaks to one itself.
     pub api_key: Option<Secret>,
     /// A file that holds the model's name where nobody chose one by a command (R2-04).

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
-    AgentAnswers, Backend, Compaction, DEFAULT_ALLOWED_TOOLS, DayBudget, Gastown, Hooks,
-    McpServerConfig, MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy, ReplyMode,
-    RestartNote, Role, Thinking, backend, budgets,
+    AgentAnswers, Backend, Compaction, DEFAULT_ALLOWED_TOOLS, DayBudget, FolderTrust, Gastown,
+    Hooks, McpServerConfig, MentionWhenBusy, OnCrash, Process, Profile, Progress, PromptBy,
+    ReplyMode, RestartNote, Role, Thinking, backend, budgets,
     declared::{Declared, plain, section},
     error::{Place, shown},
     hooks,
@@ -101,6 +101,9 @@ section! {
         /// The tools that may run under `permissions: allowlist`.
         pub allowed_tools: Vec<String> = DEFAULT_ALLOWED_TOOLS.map(String::from).to_vec()
             => reader.texts(key, node),
+        /// What is loaded of what its folder brings along for its program: settings, hooks, MCP servers,
+        /// plugins, skills, commands. Instructions such as `CLAUDE.md` are read in any case.
+        pub trust: FolderTrust = FolderTrust::None => reader.word(key, &node),
         /// Which people may prompt it; absent = members, for an agent in a terminal only owners.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub prompt: Option<PromptBy> = None => reader.word(key, &node).map(Some),

@@ -60,7 +60,7 @@ pub struct Difference {
 }
 
 /// The keys of an agent that have weight.
-const POWER: [&str; 22] = [
+const POWER: [&str; 23] = [
     "account_dir",
     "acp_command",
     "agent",
@@ -83,6 +83,7 @@ const POWER: [&str; 22] = [
     "prompt",
     "relay",
     "role",
+    "trust",
 ];
 /// The sections of the file that have it.
 const POWERS: [&str; 11] = [

@@ -24,8 +24,8 @@ pub use self::{
     watchdogs::Watchdogs,
     webhooks::{Alerts, HookUrl, TEMPLATE_WORDS, TargetKind, WebhookTarget, Webhooks, masked_url},
     words::{
-        AgentAnswers, Compaction, Guests, MentionWhenBusy, OnCrash, OnEscalation, Process, Profile,
-        Progress, PromptBy, ReplyMode, RestartNote, Role, ServerKey,
+        AgentAnswers, Compaction, FolderTrust, Guests, MentionWhenBusy, OnCrash, OnEscalation,
+        Process, Profile, Progress, PromptBy, ReplyMode, RestartNote, Role, ServerKey,
     },
 };
 

@@ -90,5 +90,6 @@ fn every_word_is_spelled_alike_in_the_reader_and_in_the_schema() {
     check::<Progress>();
     check::<ServerKey>();
     check::<Process>();
+    check::<FolderTrust>();
     check::<PromptBy>();
 }

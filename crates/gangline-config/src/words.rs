@@ -110,6 +110,18 @@ words! {
 }
 
 words! {
+    /// What is loaded of what an agent's folder brings along for its program.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    FolderTrust, "rule of trust" {
+        /// Nothing, until an owner says `gangline trust allow`.
+        None = "none",
+        /// What lies there at the agent's first start; a later change waits for an owner.
+        Project = "project",
+    }
+}
+
+words! {
     /// Who makes the conversation fit the model's context (C13).
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]

@@ -207,6 +207,7 @@ pub fn of_finding(kind: FindingKind) -> Option<WebhookEvent> {
         | FindingKind::DeadLetter
         | FindingKind::NoHeartbeat
         | FindingKind::NotRunning => Some(WebhookEvent::AgentStuck),
+        FindingKind::UntrustedFolder => Some(WebhookEvent::AgentApproval),
         FindingKind::BreakerOpen => Some(WebhookEvent::AgentError),
         FindingKind::Escalation => Some(WebhookEvent::AgentSpiraling),
         FindingKind::Budget => Some(WebhookEvent::AgentBudget),

@@ -54,6 +54,9 @@ words! {
         DeadLetter = "dead_letter",
         /// Messages are held back: their request has used up its turns or its hops.
         HeldMessages = "held_messages",
+        /// The agent's folder brings along what starts programs or changes settings, and nobody has
+        /// allowed it.
+        UntrustedFolder = "untrusted_folder",
     }
 }
 
@@ -146,7 +149,8 @@ impl FindingKind {
             | Self::UnansweredApproval
             | Self::RateLimit
             | Self::Budget
-            | Self::HeldMessages => Severity::Warning,
+            | Self::HeldMessages
+            | Self::UntrustedFolder => Severity::Warning,
             Self::NoHeartbeat
             | Self::NotRunning
             | Self::BreakerOpen

@@ -155,6 +155,14 @@ pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_text_capped`]; [`io::ErrorKind::InvalidInput`] when it is no regular file.
 pub fn read_foreign_text(path: &Path, limit: u64) -> io::Result<String> {
+    as_text(read_foreign(path, limit)?, path)
+}
+
+/// Reads a whole file as [`read_foreign_text`] does, whatever its bytes are.
+///
+/// # Errors
+/// As [`read_capped`]; [`io::ErrorKind::InvalidInput`] when it is no regular file.
+pub fn read_foreign(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut options = File::options();
     let file = options.read(true).custom_flags(O_NONBLOCK).open(path);
     let file = file.map_err(about("open", path))?;
@@ -162,7 +170,7 @@ pub fn read_foreign_text(path: &Path, limit: u64) -> io::Result<String> {
         let kind = io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file");
         return Err(about("read", path)(kind));
     }
-    as_text(read_open(file, path, limit)?, path)
+    read_open(file, path, limit)
 }
 
 fn read_open(file: File, path: &Path, limit: u64) -> io::Result<Vec<u8>> {

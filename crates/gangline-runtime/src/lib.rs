@@ -9,6 +9,7 @@ pub mod claude;
 pub mod codex;
 mod command;
 pub mod event;
+pub mod folder;
 pub mod native;
 pub mod options;
 mod program;

@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     Prompt,
+    folder::Trusted,
     tools::{NoTools, ToolHost},
 };
 
@@ -101,6 +102,9 @@ pub struct StartOptions {
     /// What is open to the agent's tools beside its working folder and its temporary files, and what
     /// is closed to them.
     pub bounds: Bounds,
+    /// What an owner has allowed of what the working folder brings along; `None` = nothing of it is
+    /// loaded.
+    pub trusted: Option<Trusted>,
     /// The session to go on with.
     pub resume: Option<SessionId>,
     /// The first prompt (R0-07): as if it were the first [`crate::Command`] of the session.
@@ -140,6 +144,7 @@ impl StartOptions {
             permissions: Permissions::Ask,
             allowed_tools: Vec::new(),
             bounds: Bounds::default(),
+            trusted: None,
             resume: None,
             initial_prompt: None,
             tool_bridge: Vec::new(),

@@ -37,6 +37,7 @@ pub use types::{
     TokenRow, TokenScope, Trace, TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose,
     WithdrawApproval,
 };
+pub use types::{FolderTrustRow, NewFolderTrust, TrustWord};
 pub use types::{AlertRow, AlertWords, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

@@ -83,6 +83,7 @@ ops! {
     ADD_TOKEN = "add_token",
     REVOKE_TOKEN = "revoke_token",
     USE_TOKEN = "use_token",
+    TRUST_FOLDER = "trust_folder",
     ALERT = "alert",
     TELL_ALERT = "tell_alert",
     CLAIM_DELIVERY = "claim_delivery",

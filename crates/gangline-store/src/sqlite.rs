@@ -21,6 +21,7 @@ pub(crate) mod events;
 pub(crate) mod fault;
 mod files;
 pub(crate) mod findings;
+pub(crate) mod folder_trust;
 mod job;
 pub(crate) mod letters;
 pub(crate) mod messages;

@@ -9,6 +9,7 @@ mod budgets;
 mod causes;
 mod changes;
 mod findings;
+mod folder_trust;
 mod letters;
 mod messages;
 mod orders;

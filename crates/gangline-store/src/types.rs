@@ -10,6 +10,7 @@ mod causes;
 mod changes;
 mod events;
 mod findings;
+mod folder_trust;
 mod letters;
 mod messages;
 mod orders;
@@ -43,6 +44,7 @@ pub use changes::{
 };
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use findings::{AlertWords, FindingFilter, FindingRow, NewFinding, Raised};
+pub use folder_trust::{FolderTrustRow, NewFolderTrust, TrustWord};
 pub use letters::{LetterFilter, LetterRow, LetterState, NewLetter};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage, TakenIn};
 pub use orders::{Desired, Order, Restart, RestartWhen};

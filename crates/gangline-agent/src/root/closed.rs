@@ -7,7 +7,7 @@ use gangline_core::reading::Bounds;
 use gangline_os::fsio;
 
 use super::read;
-use crate::settings::Settings;
+use crate::{folder::COPIES, settings::Settings};
 
 /// Logins and keys, below a person's home folder: programs' logins, keys for other machines, and
 /// what holds passwords by its purpose.
@@ -59,7 +59,7 @@ pub(super) fn bounds(settings: &Settings) -> Bounds {
         .chain(homes.flat_map(|home| credentials(home)))
         .chain(logins);
     Bounds {
-        open: vec![read::notes(settings), read::reminders(settings)],
+        open: vec![read::notes(settings), read::reminders(settings), own.join(COPIES)],
         closed: closed.collect(),
     }
 }

@@ -185,7 +185,7 @@ pub(super) fn can(settings: &Settings) -> Capabilities {
 }
 
 /// Returns the words that start the backend's program, if the agent's configuration has some.
-pub(super) fn command(settings: &Settings) -> Option<Vec<String>> {
+pub(crate) fn command(settings: &Settings) -> Option<Vec<String>> {
     let agent = &settings.agent;
     let acp = || settings.backend.takes_acp_command().then(|| agent.acp_command.clone());
     agent.command.clone().map(|words| settings.backend.completed(words)).or_else(acp)

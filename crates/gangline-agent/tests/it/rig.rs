@@ -324,6 +324,7 @@ impl Rig {
             mcp_servers: Vec::new(),
             tool_bridge: Vec::new(),
             hooks: agent.hooks.clone(),
+            trusted: None,
             api_key: self.model_address.as_ref().map(|_| Secret::new(real::KEY)),
             model_file: None,
             // What the binary masks by its name, the rig masks wherever it is configured.

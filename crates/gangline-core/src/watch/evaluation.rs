@@ -304,7 +304,8 @@ fn cause_of(kind: FindingKind) -> FindingKind {
         | FindingKind::Budget
         | FindingKind::RateLimit
         | FindingKind::SharedLimit
-        | FindingKind::DeadLetter => kind,
+        | FindingKind::DeadLetter
+        | FindingKind::UntrustedFolder => kind,
     }
 }
 

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     McpPlace, McpServer, StartOptions,
+    folder::{self, Decided, Load, Without},
     program::{
         login::Sign,
         worker::{Life, Start, Worker},
@@ -99,6 +100,7 @@ pub(super) fn prepare(
     given.env.retain(|name, _| !INHERITED.contains(&name.as_str()));
     given.set("TMPDIR", options.tmp_dir.display().to_string());
     fields.model_env.give(options, &mut given);
+    notices.extend(folder(recipe, options, &mut given)?);
     (recipe.prepare)(&Wanted { options, servers: &servers }, &mut given)?;
     let run_id = given.env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
     let (program, mut args) = command(recipe, options)?;
@@ -160,6 +162,25 @@ impl Launch {
         };
         Ok((Worker::start(start, options)?, self.tools))
     }
+}
+
+/// Has the program leave out what its folder brings along, unless an owner has allowed it. Returns what
+/// the operator should know of that.
+fn folder(
+    recipe: &Recipe,
+    options: &StartOptions,
+    given: &mut Given,
+) -> Result<Option<String>, String> {
+    let brings = recipe.brings(options.command.as_deref());
+    let Decided { load, notice } = folder::decide(options, brings)?;
+    if load != Load::Folder {
+        match brings.without {
+            Without::Args(args) => given.args.extend(args.iter().map(|it| (*it).to_owned())),
+            Without::Env(env) => env.iter().for_each(|(name, value)| given.set(name, *value)),
+            Without::Adapter(_) | Without::NoSwitch => {}
+        }
+    }
+    Ok(notice)
 }
 
 /// Returns the program and its arguments: those of the configuration, or the usual ones. One word

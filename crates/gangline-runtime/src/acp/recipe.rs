@@ -5,7 +5,10 @@
 use std::{collections::BTreeMap, ffi::OsStr, path::Path};
 
 use super::modes;
-use crate::{McpServer, StartOptions};
+use crate::{
+    McpServer, StartOptions,
+    folder::{Brings, programs},
+};
 
 mod cline;
 mod codex_acp;
@@ -58,6 +61,8 @@ pub(super) struct Recipe {
     pub(super) names: Names,
     /// What of its model it is told by the configuration.
     pub(super) takes: Takes,
+    /// What it reads in its folder, and how that is left out; of any program, what is known of that.
+    pub(super) brings: &'static Brings,
     /// Words of its error messages and what they mean, beyond those that all use.
     pub(super) words: &'static [(&'static str, Meaning)],
     /// Adds to its environment, arguments and files what the configuration says.
@@ -233,6 +238,15 @@ impl Recipe {
         let known = KNOWN.iter().find(|it| it.command.first().copied() == name);
         if self.any { known.copied().unwrap_or(self) } else { self }
     }
+
+    /// Returns what the program reads in its folder: what is known of a program without a recipe is
+    /// found by its name.
+    pub(super) fn brings(&self, command: Option<&[String]>) -> &'static Brings {
+        match command.and_then(|words| words.first()) {
+            Some(program) if self.any => programs::by_program(program),
+            Some(_) | None => self.brings,
+        }
+    }
 }
 
 /// Any program of which nothing particular is known (R0-63).
@@ -258,6 +272,7 @@ const UNKNOWN: Recipe = Recipe {
     introduction: Introduction::FirstPrompt,
     names: Names::WithProvider,
     takes: Takes::NOTHING,
+    brings: &programs::NOTHING,
     words: &[],
     prepare: |_, _| Ok(()),
 };

@@ -17,6 +17,7 @@ use gangline_os::{
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use self::project::Project;
 use super::{
     NAME, effort,
     login::Login,
@@ -25,6 +26,7 @@ use super::{
 };
 use crate::{
     McpPlace, McpServer, Mode, Purpose, SessionId, StartOptions,
+    folder::{self, Decided, Load, Without},
     program::{
         self,
         login::Sign,
@@ -37,6 +39,7 @@ use crate::{
 };
 
 mod per_turn;
+mod project;
 
 #[cfg(test)]
 mod tests;
@@ -92,7 +95,7 @@ pub(super) struct Launch {
     pub(super) run_id: Option<RunId>,
     pub(super) login: Login,
     /// What the operator should know before anything else.
-    pub(super) notice: Option<String>,
+    pub(super) notices: Vec<String>,
 }
 
 /// Asks the program for its version, then as [`again`]. Not cancel-safe: files may be half made;
@@ -122,14 +125,16 @@ pub(super) fn again(options: &StartOptions) -> Result<Launch, String> {
     let (session, goes_on) = session(options, &login);
     // Other programs find the session by this name (R3-14).
     env.insert("CLAUDE_SESSION_ID".to_owned(), session.0.clone());
-    let notice = match (&options.resume, goes_on) {
-        (Some(_), GoesOn::No) => Some(format!(
+    let mut notices = match (&options.resume, goes_on) {
+        (Some(_), GoesOn::No) => vec![format!(
             "session {session} has no transcript (it had no turn, or it was removed); it begins \
              empty, under the same id"
-        )),
-        (Some(_) | None, GoesOn::No | GoesOn::Yes) => None,
+        )],
+        (Some(_) | None, GoesOn::No | GoesOn::Yes) => Vec::new(),
     };
-    args.extend(arguments(options, &session, goes_on)?);
+    let folder = Folder::of(options)?;
+    args.extend(arguments((options, &folder), &session, goes_on)?);
+    notices.extend(folder.notices);
     let spawn = Spawn {
         program,
         args,
@@ -141,7 +146,7 @@ pub(super) fn again(options: &StartOptions) -> Result<Launch, String> {
         group: Group::New,
     };
     let run_id = env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
-    Ok(Launch { spawn, session, run_id, login, notice })
+    Ok(Launch { spawn, session, run_id, login, notices })
 }
 
 impl Launch {
@@ -173,7 +178,7 @@ impl Launch {
             run_id: self.run_id,
             session: Some(self.session),
             login: Sign::Files(self.login.files()),
-            notices: self.notice.into_iter().collect(),
+            notices: self.notices,
             life: match options.mode {
                 Mode::PerTurn => Life::OneThing,
                 Mode::Resident | Mode::Tmux => Life::Session,
@@ -266,8 +271,34 @@ fn background_tasks(options: &StartOptions) -> bool {
         && options.extra.get("background_tasks").and_then(Value::as_bool).unwrap_or(false)
 }
 
+/// What the folder adds to a start.
+#[derive(Debug, Default)]
+struct Folder {
+    /// The system prompt, with the project's instructions: the program's switch leaves them out.
+    prompt: String,
+    /// What an owner has allowed.
+    project: Project,
+    notices: Vec<String>,
+}
+
+impl Folder {
+    fn of(options: &StartOptions) -> Result<Self, String> {
+        let (prompt, mut notices) = folder::with_instructions(options);
+        let Decided { load, notice } = folder::decide(options, &folder::programs::CLAUDE)?;
+        notices.extend(notice);
+        let project = match load {
+            Load::Copy(copied) => Project::of(&copied, &options.workdir).unwrap_or_else(|why| {
+                notices.push(format!("what the folder brings along is not loaded: {why}"));
+                Project::default()
+            }),
+            Load::Nothing | Load::Folder => Project::default(),
+        };
+        Ok(Self { prompt, project, notices })
+    }
+}
+
 fn arguments(
-    options: &StartOptions,
+    (options, folder): (&StartOptions, &Folder),
     session: &SessionId,
     goes_on: GoesOn,
 ) -> Result<Vec<OsString>, String> {
@@ -299,8 +330,15 @@ fn arguments(
     if let Some(effort) = effort::ground(options) {
         add("--effort", effort.as_str().into());
     }
-    for (flag, file) in files(options)? {
+    for (flag, file) in files(options, folder)? {
         add(flag, file.into());
+    }
+    for plugin in &folder.project.plugins {
+        add("--plugin-dir", plugin.into());
+    }
+    // The project's own settings are never read from the folder, whoever has allowed them.
+    if let Without::Args(without) = folder::programs::CLAUDE.without {
+        args.extend(without.iter().map(OsString::from));
     }
     if options.purpose == Purpose::Judge {
         args.extend(["--no-session-persistence", "--tools", ""].map(OsString::from));
@@ -309,26 +347,30 @@ fn arguments(
     } else {
         // It takes any number of words, so it stands last.
         let never = if background_tasks(options) { NEVER } else { NEVER_BY_ITSELF };
-        add("--disallowedTools", never.into());
+        args.extend(["--disallowedTools".into(), never.into()]);
     }
     Ok(args)
 }
 
 /// Writes the files that belong to the session and returns them with their flags.
-fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String> {
+fn files(options: &StartOptions, folder: &Folder) -> Result<Vec<(&'static str, PathBuf)>, String> {
     let mut files = Vec::new();
-    if !options.system_prompt.is_empty() {
-        let text = options.system_prompt.clone();
+    if !folder.prompt.is_empty() {
+        let text = folder.prompt.clone();
         files.push((per_turn::prompt_flag(options), "claude-system-prompt.md", text));
     }
     // The daemon's own tools come over the pipe, under this name.
     let own = (!options.tools.tools().is_empty()).then(|| options.tools.server_key());
     let others: Vec<&McpServer> =
         options.mcp_servers.iter().filter(|server| own != Some(server.key.as_str())).collect();
-    if !others.is_empty() || options.mode == Mode::PerTurn {
-        files.push(("--mcp-config", "claude-mcp.json", servers(&others).to_string()));
+    // No server of the project takes the place of a configured one, or of the daemon's.
+    let mut all = folder.project.servers.clone();
+    all.retain(|key, _| key != options.tools.server_key());
+    all.extend(servers(&others));
+    if !all.is_empty() || options.mode == Mode::PerTurn {
+        files.push(("--mcp-config", "claude-mcp.json", json!({"mcpServers": all}).to_string()));
     }
-    let settings = settings(options);
+    let settings = project::joined(json!(folder.project.settings), settings(options));
     if settings.as_object().is_some_and(|it| !it.is_empty()) {
         files.push(("--settings", "claude-settings.json", settings.to_string()));
     }
@@ -365,7 +407,7 @@ fn settings(options: &StartOptions) -> Value {
     settings
 }
 
-fn servers(servers: &[&McpServer]) -> Value {
+fn servers(servers: &[&McpServer]) -> serde_json::Map<String, Value> {
     let entry = |server: &&McpServer| {
         let entry = match &server.place {
             McpPlace::Stdio { command, env } => {
@@ -383,5 +425,5 @@ fn servers(servers: &[&McpServer]) -> Value {
         };
         (server.key.clone(), entry)
     };
-    json!({"mcpServers": servers.iter().map(entry).collect::<serde_json::Map<_, _>>()})
+    servers.iter().map(entry).collect()
 }

@@ -42,7 +42,7 @@ pub(super) struct PerTurn {
     /// For a login that was refused.
     login: Watch,
     run_id: Option<RunId>,
-    notice: Option<String>,
+    notices: Vec<String>,
     port: SessionPort,
     clock: SharedClock,
     /// What was asked for while something was under way.
@@ -98,7 +98,7 @@ enum Step {
 impl PerTurn {
     /// Takes over what `launch` has found out; its process is not started.
     pub(super) fn new(options: StartOptions, launch: Launch, port: SessionPort) -> Self {
-        let Launch { session, run_id, login, notice, .. } = launch;
+        let Launch { session, run_id, login, notices, .. } = launch;
         port.begins_as(Some(session.clone()));
         Self {
             options,
@@ -106,7 +106,7 @@ impl PerTurn {
             session,
             login: Watch::of(Sign::Files(login.files())),
             run_id,
-            notice,
+            notices,
             port,
             clock: clock::system(),
             waiting: VecDeque::new(),
@@ -115,7 +115,7 @@ impl PerTurn {
 
     /// Runs until it is stopped or a process dies in its turn; the exit is told last.
     pub(super) async fn run(mut self) -> Why {
-        if let Some(text) = self.notice.take() {
+        for text in std::mem::take(&mut self.notices) {
             self.port.tell(RuntimeEvent::Notice { text }).await;
         }
         self.port.tell(RuntimeEvent::Ready { session: self.session.clone() }).await;
@@ -235,7 +235,7 @@ impl PerTurn {
         options.resume = Some(self.session.clone());
         options.initial_prompt = None;
         // What commands left running is ended with the session, not with the turn.
-        let launch = Launch { run_id: None, notice: None, ..launch::again(&options)? };
+        let launch = Launch { run_id: None, notices: Vec::new(), ..launch::again(&options)? };
         let (mut session, port) = session::pair(NAME, &options, CAN);
         let worker = launch.start(&options, port)?;
         self.port.child(session.handle.borrow().pid);

@@ -22,11 +22,12 @@ use super::{
     login::Login,
     permit,
     permit::Gate,
-    thread::{self, Thread},
+    thread::{self, Thread, Trust},
     turns::{Credentials, Setup, Turns},
 };
 use crate::{
     Permissions, StartOptions,
+    folder::{self, Decided, Load},
     program::{
         self,
         login::Sign,
@@ -85,7 +86,9 @@ pub(super) struct Launch {
     pub(super) run_id: Option<RunId>,
     pub(super) login: Login,
     /// What the operator should know before anything else.
-    pub(super) notice: Option<String>,
+    pub(super) notices: Vec<String>,
+    /// Whether the program may load what its folder brings along.
+    pub(super) trust: Trust,
 }
 
 /// Makes folders, asks the program for its version, and returns how to start it. Not cancel-safe:
@@ -111,13 +114,19 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
         group: Group::New,
     };
     version::check(spawn.clone(), &WANTED).await?;
-    spawn.args.extend(arguments(options));
+    let Decided { load, notice: of_folder } = folder::decide(options, &folder::programs::CODEX)?;
+    let trust = match load {
+        Load::Folder => Trust::Allowed,
+        Load::Nothing | Load::Copy(_) => Trust::None,
+    };
+    spawn.args.extend(arguments(options, trust));
     spawn.stdin = Stdin::Piped;
     let run_id = env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
     let notice = (options.permissions != Permissions::Bypass && login.has_rules()).then(|| {
         format!("what the files in {}/rules allow runs without being asked about", login.shown())
     });
-    Ok(Launch { spawn, run_id, login, notice })
+    let notices = notice.into_iter().chain(of_folder).collect();
+    Ok(Launch { spawn, run_id, login, notices, trust })
 }
 
 impl Launch {
@@ -132,12 +141,12 @@ impl Launch {
     ) -> Result<Worker<Turns>, String> {
         let start = Start {
             name: NAME,
-            protocol: Turns::new(setup(options, &self.login)),
+            protocol: Turns::new(setup(options, &self.login, self.trust)),
             spawn: self.spawn,
             run_id: self.run_id,
             session: options.resume.clone(),
             login: Sign::Files(self.login.files()),
-            notices: self.notice.into_iter().collect(),
+            notices: self.notices,
             life: Life::Session,
             turn: watch::Sender::default(),
             port,
@@ -146,7 +155,7 @@ impl Launch {
     }
 }
 
-fn setup(options: &StartOptions, login: &Login) -> Setup {
+fn setup(options: &StartOptions, login: &Login, trust: Trust) -> Setup {
     let tools = options.tools.tools();
     let credentials = if thread::has_provider(options) {
         Credentials::OfTheOptions
@@ -164,7 +173,7 @@ fn setup(options: &StartOptions, login: &Login) -> Setup {
         }
     };
     Setup {
-        thread: Thread::new(options, &tools),
+        thread: Thread::new(options, &tools, trust),
         resume: options.resume.clone(),
         model: options.model.clone(),
         gate: Gate::of(options),
@@ -218,7 +227,7 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
     env
 }
 
-fn arguments(options: &StartOptions) -> Vec<OsString> {
+fn arguments(options: &StartOptions, trust: Trust) -> Vec<OsString> {
     let gate = Gate::of(options);
     let mut settings: Vec<&str> = SETTINGS.into();
     // What cannot be asked about is there only where it may run unasked.
@@ -240,6 +249,9 @@ fn arguments(options: &StartOptions) -> Vec<OsString> {
     if options.purpose == crate::Purpose::Judge {
         settings.extend(JUDGES);
     }
+    // It reads the settings of its working folder when it starts.
+    let projects = format!("projects={}", thread::projects_toml(options, trust));
+    settings.push(&projects);
     let set = settings.into_iter().flat_map(|setting| ["-c", setting]);
     ["app-server"].into_iter().chain(set).map(OsString::from).collect()
 }

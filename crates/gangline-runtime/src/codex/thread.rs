@@ -1,7 +1,7 @@
 //! With what a conversation begins: who serves the model, tools, permissions, the shell's
 //! environment. The program forgets most of it at its end, so it is sent each time.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs};
 
 use gangline_os::run_id::RUN_ID;
 use serde_json::{Map, Value, json};
@@ -28,6 +28,51 @@ const JUDGES_IN: &str = "read-only";
 const TOOL_SECONDS: u32 = 3600;
 const SERVER_START_SECONDS: u32 = 30;
 
+/// How many folders above the working folder the program may find settings in.
+const FOLDERS_MAX: usize = 40;
+
+/// Whether the program may load what its folder brings along. Told with each conversation: a request
+/// with full access to files would make it trust the folder by itself, and for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Nothing is loaded, whatever the user's own settings say of the folder.
+    None,
+    /// An owner has allowed what lies there.
+    Allowed,
+}
+
+impl Trust {
+    fn word(self) -> &'static str {
+        match self {
+            Self::None => "untrusted",
+            Self::Allowed => "trusted",
+        }
+    }
+}
+
+/// Returns the folders whose trust is told: the working folder and those above, by each spelling.
+fn projects(options: &StartOptions) -> Vec<String> {
+    let real = fs::canonicalize(&options.workdir).unwrap_or_else(|_| options.workdir.clone());
+    let mut folders: Vec<String> = Vec::new();
+    for folder in [&options.workdir, &real] {
+        for folder in folder.ancestors().take(FOLDERS_MAX) {
+            let spelled = folder.display().to_string();
+            if folder.parent().is_some() && !folders.contains(&spelled) {
+                folders.push(spelled);
+            }
+        }
+    }
+    folders
+}
+
+/// Returns the trust of the folders as a table of TOML.
+pub(super) fn projects_toml(options: &StartOptions, trust: Trust) -> String {
+    let word = trust.word();
+    let entry = |folder: String| format!("{}={{trust_level={word:?}}}", json!(folder));
+    let entries: Vec<String> = projects(options).into_iter().map(entry).collect();
+    format!("{{{}}}", entries.join(","))
+}
+
 /// The beginnings of a session's conversations.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Thread {
@@ -38,7 +83,7 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    pub(super) fn new(options: &StartOptions, tools: &[ToolSpec]) -> Self {
+    pub(super) fn new(options: &StartOptions, tools: &[ToolSpec], trust: Trust) -> Self {
         let mut common = Map::new();
         let mut add = |name: &str, value: Value| common.insert(name.to_owned(), value);
         let judges = options.purpose == Purpose::Judge;
@@ -54,7 +99,7 @@ impl Thread {
         if has_provider(options) {
             add("modelProvider", json!(PROVIDER));
         }
-        add("config", config(options, tools));
+        add("config", config(options, tools, trust));
         let tools = tools.iter().map(tool).collect();
         Self { common, tools }
     }
@@ -99,9 +144,12 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-fn config(options: &StartOptions, tools: &[ToolSpec]) -> Value {
+fn config(options: &StartOptions, tools: &[ToolSpec], trust: Trust) -> Value {
     let mut config = Map::new();
     let mut add = |name: &str, value: Value| config.insert(name.to_owned(), value);
+    let trusted = |folder| (folder, json!({"trust_level": trust.word()}));
+    let projects: Map<String, Value> = projects(options).into_iter().map(trusted).collect();
+    add("projects", projects.into());
     if has_provider(options) {
         add("model_providers", json!({PROVIDER: provider(options)}));
     }

@@ -83,8 +83,9 @@ pub(super) fn put(w: &mut Writer, new: &NewFinding) -> Result<Raised, Fault> {
 /// has to decide.
 fn alert(w: &mut Writer, number: FindingNumber, new: &NewFinding) -> Result<(), Fault> {
     let Some(event) = gangline_core::alert::of_finding(new.kind) else { return Ok(()) };
-    // A warning about a budget asks for nothing.
+    // A warning about a budget asks for nothing, and the agent works without what its folder brings.
     let waits = !new.choices.is_empty()
+        && new.kind != FindingKind::UntrustedFolder
         && (new.kind != FindingKind::Budget || new.severity == Severity::Error);
     let words = new.alert.clone().unwrap_or_else(|| {
         let what = (&new.agent, new.cause.as_str());

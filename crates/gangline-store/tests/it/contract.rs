@@ -12,6 +12,7 @@ mod causes;
 mod changes;
 mod events;
 mod findings;
+mod folder_trust;
 mod letters;
 mod messages;
 mod orders;
@@ -110,6 +111,8 @@ mod sqlite {
             a_whisper_waits_until_it_is_delivered_once,
             an_agent_has_a_bounded_number_of_whispers,
             the_oldest_whisper_of_the_rules_makes_room;
+        folder_trust:
+            the_newest_word_about_a_folder_holds;
         tokens:
             a_token_is_found_by_its_hash_used_and_revoked;
         turns:

@@ -102,7 +102,7 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
 fn to_12() -> String {
     let orders = "";
     let lost_attempts = "DROP TABLE acts; ";
-    let trust = "";
+    let trust = "DROP TABLE folder_trust; ";
     let relay = "";
     let void_rules = "";
     let announcements = "";

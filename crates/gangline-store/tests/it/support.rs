@@ -23,6 +23,7 @@ use gangline_store::{
     NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, RelayedCall, Ruling, Send,
     Settle, Store, StoreError, Take, TokenScope, Tuning, Whose, WithdrawApproval,
 };
+use gangline_store::{NewFolderTrust, TrustWord};
 
 /// One installation's store, on the engine that the contract is run for.
 pub(crate) struct Fixture {
@@ -369,5 +370,17 @@ pub(crate) fn silent(agent: &AgentName, cause: &str) -> NewFinding {
         choices: vec![Choice::new(ChoiceWord::Abort, "ends the turn")],
         recommended: Some(ChoiceWord::Abort),
         ..NewFinding::new(agent.clone(), FindingKind::SilentTurn, text(cause))
+    }
+}
+
+/// A word of the owner about what the folder `/work` of `ada` brings along.
+pub(crate) fn folder_word(hash: &str, word: TrustWord) -> NewFolderTrust {
+    NewFolderTrust {
+        agent: ada(),
+        folder: "/work".to_owned(),
+        hash: hash.to_owned(),
+        word,
+        what: Redacted::from_store("one hook".to_owned()),
+        by: "boss".to_owned(),
     }
 }

@@ -198,6 +198,7 @@ fn settings(
         causes: causes(loaded, &agent),
         spending: spending(loaded, &agent, &found)?,
         watching,
+        trusted: None,
         api_key,
         secrets,
         model_file: std::env::var_os(MODEL_FILE).filter(|path| !path.is_empty()).map(PathBuf::from),

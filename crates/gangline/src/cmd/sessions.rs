@@ -189,6 +189,7 @@ fn options(paths: &Paths, driven: &Driven) -> StartOptions {
         permissions: Permissions::Ask,
         allowed_tools: Vec::new(),
         bounds: gangline_core::reading::Bounds::default(),
+        trusted: None,
         resume: None,
         initial_prompt: None,
         tool_bridge: Vec::new(),

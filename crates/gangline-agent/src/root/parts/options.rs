@@ -124,6 +124,7 @@ pub(super) fn start_options(
         permissions: agent.permissions,
         allowed_tools: agent.allowed_tools.clone(),
         bounds: closed::bounds(settings),
+        trusted: settings.trusted.clone(),
         resume: resume_from(started.session.clone()),
         initial_prompt: None,
         tool_bridge: settings.tool_bridge.clone(),

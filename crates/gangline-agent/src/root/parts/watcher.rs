@@ -108,6 +108,7 @@ fn options(settings: &Settings, shared: &Shared, judge: &Judge) -> StartOptions 
         permissions: Permissions::Allowlist,
         allowed_tools: Vec::new(),
         bounds: Bounds::default(),
+        trusted: None,
         resume: None,
         initial_prompt: None,
         tool_bridge: Vec::new(),

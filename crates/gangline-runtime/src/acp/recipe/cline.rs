@@ -8,6 +8,7 @@ use super::{
     By, Counts, Given, Guard, Introduction, Names, Recipe, Refused, Servers, Takes, Wanted,
     Withdrawn, settings,
 };
+use crate::folder::programs;
 
 pub(in super::super) static CLINE: Recipe = Recipe {
     name: "cline",
@@ -27,6 +28,7 @@ pub(in super::super) static CLINE: Recipe = Recipe {
     introduction: Introduction::FirstPrompt,
     names: Names::Plain,
     takes: Takes::BOTH,
+    brings: &programs::CLINE,
     words: &[],
     prepare,
 };

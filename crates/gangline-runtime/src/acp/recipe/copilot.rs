@@ -7,6 +7,7 @@ use super::{
     ANSWER, By, Counts, Given, Guard, Introduction, Meaning, Names, Recipe, Refused, Servers,
     Takes, Wanted, Withdrawn, settings,
 };
+use crate::folder::programs;
 
 pub(in super::super) static COPILOT: Recipe = Recipe {
     name: "copilot",
@@ -26,6 +27,7 @@ pub(in super::super) static COPILOT: Recipe = Recipe {
     introduction: Introduction::FirstPrompt,
     names: Names::Plain,
     takes: Takes::BOTH,
+    brings: &programs::COPILOT,
     words: &[
         ("not found on provider", Meaning::Request),
         // It tells the status of its last try behind its own sentence.

@@ -4,6 +4,7 @@ use super::{
     By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Takes, Wanted,
     Withdrawn,
 };
+use crate::folder::programs;
 
 pub(in super::super) static GEMINI: Recipe = Recipe {
     name: "gemini",
@@ -23,6 +24,7 @@ pub(in super::super) static GEMINI: Recipe = Recipe {
     introduction: Introduction::FirstPrompt,
     names: Names::Plain,
     takes: Takes::BOTH,
+    brings: &programs::GEMINI,
     words: &[("token count", Meaning::Overflow)],
     prepare,
 };

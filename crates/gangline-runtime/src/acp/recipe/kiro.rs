@@ -3,6 +3,7 @@
 use super::{
     By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Takes, Wanted, Withdrawn,
 };
+use crate::folder::programs;
 
 pub(in super::super) static KIRO: Recipe = Recipe {
     name: "kiro",
@@ -22,6 +23,7 @@ pub(in super::super) static KIRO: Recipe = Recipe {
     introduction: Introduction::FirstPrompt,
     names: Names::Plain,
     takes: Takes::KEY,
+    brings: &programs::KIRO,
     words: &[],
     prepare,
 };

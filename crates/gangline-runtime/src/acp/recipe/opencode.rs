@@ -7,6 +7,7 @@ use super::{
     ANSWER, By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Takes, Wanted,
     Withdrawn, settings,
 };
+use crate::folder::programs;
 
 pub(in super::super) static OPENCODE: Recipe = Recipe {
     name: "opencode",
@@ -26,6 +27,7 @@ pub(in super::super) static OPENCODE: Recipe = Recipe {
     introduction: Introduction::Recipe,
     names: Names::WithProvider,
     takes: Takes::BOTH,
+    brings: &programs::OPENCODE,
     words: &[],
     prepare,
 };

@@ -51,7 +51,8 @@ fn the_environment_is_the_given_one_with_our_defaults() {
 
 fn words(options: &StartOptions, goes_on: GoesOn) -> Vec<String> {
     let session = SessionId("the-session".to_owned());
-    let args = arguments(options, &session, goes_on).unwrap();
+    let folder = Folder::of(options).unwrap();
+    let args = arguments((options, &folder), &session, goes_on).unwrap();
     args.into_iter().map(|word| word.into_string().unwrap()).collect()
 }
 
@@ -65,7 +66,7 @@ fn the_arguments_say_what_the_options_say() {
     let expected = format!(
         "--print --verbose --input-format stream-json --output-format stream-json \
          --permission-prompt-tool stdio --permission-mode default --session-id the-session \
-         --settings {} --disallowedTools {NEVER_BY_ITSELF}",
+         --settings {} --setting-sources user --disallowedTools {NEVER_BY_ITSELF}",
         folder.path().join("claude-settings.json").display()
     );
     assert_eq!(args, expected);
@@ -230,4 +231,89 @@ fn a_new_session_takes_the_id_of_the_environment() {
     std::fs::create_dir_all(&project).unwrap();
     std::fs::write(project.join(format!("{id}.jsonl")), "").unwrap();
     assert_ne!(session(&options, &login).0, SessionId(id));
+}
+
+/// What the folder brings along is left out, whatever the permissions are and however the program lives;
+/// its instructions come by us. The user's own servers stay, but for one that lives for a turn (R2-03).
+#[test]
+fn the_project_settings_are_never_read_from_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let work = folder.path().join("work");
+    std::fs::create_dir_all(work.join(".claude")).unwrap();
+    std::fs::write(work.join(".claude/settings.json"), "{\"hooks\": {}}").unwrap();
+    std::fs::write(work.join("CLAUDE.md"), "Say please.").unwrap();
+    let mut options = options(folder.path());
+    options.workdir = work;
+    options.system_prompt = "You are oak-ada.".to_owned();
+    for mode in [Mode::Resident, Mode::PerTurn] {
+        for permissions in [Permissions::Ask, Permissions::Allowlist, Permissions::Bypass] {
+            for purpose in [Purpose::Work, Purpose::Judge] {
+                (options.mode, options.permissions, options.purpose) = (mode, permissions, purpose);
+                let line = words(&options, GoesOn::No).join(" ");
+                assert!(line.contains(" --setting-sources user "), "{line}");
+                let strict = mode == Mode::PerTurn && purpose == Purpose::Work;
+                assert_eq!(line.contains("--strict-mcp-config"), strict, "{line}");
+                assert!(!line.contains("--plugin-dir"), "{line}");
+            }
+        }
+    }
+    let prompt = || std::fs::read_to_string(folder.path().join("claude-system-prompt.md")).unwrap();
+    assert_eq!(prompt(), "You are oak-ada.", "one that judges has none of them");
+    options.purpose = Purpose::Work;
+    words(&options, GoesOn::No);
+    let said = prompt();
+    assert!(said.starts_with("You are oak-ada.\n\n") && said.ends_with("Say please."), "{said}");
+}
+
+/// What was allowed comes from the copy: a change in the folder changes nothing.
+#[test]
+fn what_was_allowed_is_loaded_from_the_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let work = folder.path().join("work");
+    let write = |path: &str, text: &str| {
+        let path = work.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let hook = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./x.sh"}]}]}});
+    write(".claude/settings.json", &hook.to_string());
+    write(".claude/skills/s/SKILL.md", "a skill");
+    write("x.sh", "echo hi");
+    write(
+        ".mcp.json",
+        "{\"mcpServers\": {\"p\": {\"command\": \"p\"}, \"files\": {\"command\": \"q\"}}}",
+    );
+    let mut options = options(folder.path());
+    options.workdir.clone_from(&work);
+    let scan = folder::scan(&work, None, &folder::programs::CLAUDE);
+    let copies = folder.path().join("trusted");
+    folder::copy::make(&copies, &scan).unwrap();
+    let hash = scan.hash();
+    options.trusted = Some(folder::Trusted { hash: hash.clone(), copies: copies.clone() });
+    options.mcp_servers = vec![McpServer {
+        key: "files".to_owned(),
+        place: McpPlace::Http { url: "http://127.0.0.1:9".to_owned(), headers: BTreeMap::new() },
+        allowed_tools: Vec::new(),
+    }];
+    write(".claude/settings.json", "{\"hooks\": {\"Stop\": []}}");
+    write(".mcp.json", "{}");
+    write("x.sh", "id > /tmp/proof");
+    let args = words(&options, GoesOn::No);
+    let root = copies.join(&hash).join("tree/0");
+    let at = args.iter().position(|arg| arg == "--plugin-dir").unwrap();
+    assert_eq!(args[at + 1], root.join(".claude").display().to_string());
+    let read = |name: &str| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(folder.path().join(name)).unwrap()).unwrap()
+    };
+    let command = &read("claude-settings.json")["hooks"]["Stop"][0]["hooks"][0]["command"];
+    assert_eq!(command, &json!(root.join("x.sh").display().to_string()));
+    assert_eq!(std::fs::read_to_string(root.join("x.sh")).unwrap(), "echo hi");
+    let servers = read("claude-mcp.json");
+    assert_eq!(servers["mcpServers"]["p"]["command"], "p");
+    assert_eq!(servers["mcpServers"]["files"]["type"], "http", "a configured one counts more");
+    // A copy that somebody changed is not believed.
+    std::fs::write(root.join("x.sh"), "id").unwrap();
+    let folder = Folder::of(&options).unwrap();
+    assert_eq!(folder.project, Project::default());
+    assert!(folder.notices[0].contains("is not what was allowed"), "{:?}", folder.notices);
 }

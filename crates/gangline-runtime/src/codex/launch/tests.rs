@@ -4,8 +4,10 @@ use super::*;
 use crate::codex::thread::tests::options;
 
 fn words(options: &StartOptions) -> String {
-    let words: Vec<String> =
-        arguments(options).iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = arguments(options, Trust::None)
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     words.join(" ")
 }
 

@@ -33,7 +33,7 @@ fn send() -> ToolSpec {
 fn a_new_one_has_tools_and_an_old_one_keeps_them() {
     let mut options = options(Path::new("/project"));
     options.system_prompt = "You are ada.".to_owned();
-    let thread = Thread::new(&options, &[send()]);
+    let thread = Thread::new(&options, &[send()], Trust::None);
     let new = thread.start(Some("m"));
     assert_eq!(new["dynamicTools"][0]["name"], "send");
     assert_eq!((&new["model"], &new["cwd"]), (&json!("m"), &json!("/project")));
@@ -50,7 +50,7 @@ fn it_asks_in_every_mode() {
     for mode in [Permissions::Ask, Permissions::Allowlist, Permissions::Bypass] {
         let mut options = options(Path::new("/project"));
         options.permissions = mode;
-        let new = Thread::new(&options, &[]).start(None);
+        let new = Thread::new(&options, &[], Trust::None).start(None);
         assert_eq!(new["approvalPolicy"], "untrusted", "{mode:?}");
     }
 }
@@ -58,17 +58,17 @@ fn it_asks_in_every_mode() {
 #[test]
 fn a_provider_is_made_of_an_address_or_a_key() {
     let mut options = options(Path::new("/project"));
-    let none = Thread::new(&options, &[]).start(None);
+    let none = Thread::new(&options, &[], Trust::None).start(None);
     assert_eq!((none.get("modelProvider"), none["config"].get("model_providers")), (None, None));
     options.api_key = Some(Secret::new("sk-1"));
-    let keyed = Thread::new(&options, &[]).start(None);
+    let keyed = Thread::new(&options, &[], Trust::None).start(None);
     let provider = &keyed["config"]["model_providers"]["gangline"];
     assert_eq!(keyed["modelProvider"], "gangline");
     assert_eq!(provider["base_url"], "https://api.openai.com/v1");
     assert_eq!(provider["experimental_bearer_token"], "sk-1");
     options.api_key = None;
     options.base_url = Some("http://127.0.0.1:1/v1".to_owned());
-    let local = Thread::new(&options, &[]).start(None);
+    let local = Thread::new(&options, &[], Trust::None).start(None);
     let provider = &local["config"]["model_providers"]["gangline"];
     assert_eq!(provider["base_url"], "http://127.0.0.1:1/v1");
     assert_eq!(provider.get("experimental_bearer_token"), None);
@@ -91,7 +91,7 @@ fn servers_are_asked_about_and_carry_the_mark() {
         server("web", McpPlace::Http { url: "http://h/".to_owned(), headers }),
     ];
     let servers = |options: &StartOptions, tools: &[ToolSpec]| {
-        Thread::new(options, tools).start(None)["config"]["mcp_servers"].clone()
+        Thread::new(options, tools, Trust::None).start(None)["config"]["mcp_servers"].clone()
     };
     let seen = servers(&options, &[send()]);
     assert_eq!(seen.get("gangline"), None, "its tools come over the pipe");
@@ -111,10 +111,10 @@ fn servers_are_asked_about_and_carry_the_mark() {
 #[test]
 fn a_conversation_that_judges_writes_nothing_and_is_not_kept() {
     let mut options = options(Path::new("/project"));
-    let works = Thread::new(&options, &[]).start(None);
+    let works = Thread::new(&options, &[], Trust::None).start(None);
     assert_eq!((&works["sandbox"], works.get("ephemeral")), (&json!(SANDBOX), None));
     options.purpose = crate::Purpose::Judge;
-    let judges = Thread::new(&options, &[]).start(None);
+    let judges = Thread::new(&options, &[], Trust::None).start(None);
     assert_eq!(judges["sandbox"], "read-only");
     assert_eq!(judges["ephemeral"], true);
     assert_eq!(judges["config"]["project_doc_max_bytes"], 0);
@@ -126,14 +126,14 @@ fn its_shells_get_what_it_was_given() {
     let mut options = options(Path::new("/project"));
     options.resume = Some(SessionId("t".to_owned()));
     options.thinking = Some(Thinking::Said("high".to_owned()));
-    let config = Thread::new(&options, &[]).start(None)["config"].clone();
+    let config = Thread::new(&options, &[], Trust::None).start(None)["config"].clone();
     assert_eq!(config["shell_environment_policy"]["inherit"], "all");
     assert_eq!(config["shell_environment_policy"]["set"], json!({"GT_SESSION_ID": "t"}));
     assert_eq!(config["model_reasoning_effort"], "high");
     assert_eq!(config["allow_login_shell"], false);
     options.env.push(("GT_SESSION_ID".to_owned(), "other".to_owned()));
     options.thinking = Some(Thinking::Said("off".to_owned()));
-    let config = Thread::new(&options, &[]).start(None)["config"].clone();
+    let config = Thread::new(&options, &[], Trust::None).start(None)["config"].clone();
     assert_eq!(config["shell_environment_policy"]["set"], json!({}));
     assert_eq!(config.get("model_reasoning_effort"), None);
 }
@@ -144,7 +144,7 @@ fn its_shells_get_what_it_was_given() {
 fn thinking_that_nobody_asked_for_is_the_users_own_affair() {
     let mut options = options(Path::new("/project"));
     let effort = |options: &StartOptions| {
-        let config = Thread::new(options, &[]).start(None)["config"].clone();
+        let config = Thread::new(options, &[], Trust::None).start(None)["config"].clone();
         config.get("model_reasoning_effort").cloned()
     };
     options.thinking = Some(Thinking::Usual("medium".to_owned()));

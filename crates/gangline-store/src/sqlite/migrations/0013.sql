@@ -24,6 +24,21 @@ CREATE INDEX acts_repeats ON acts (repeats) WHERE repeats IS NOT NULL;
 
 -- Folders that an owner trusts.
 
+-- One row for each word about what an agent's folder brings along; the newest of an agent and folder holds.
+-- A row that allows has the hash of exactly what was shown; one that revokes has the hash that it takes back.
+CREATE TABLE folder_trust (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    installation_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    folder TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    word TEXT NOT NULL,
+    what TEXT NOT NULL,
+    said_by TEXT NOT NULL,
+    said_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX folder_trust_agent ON folder_trust (agent, folder, id);
+
 -- Requests to a model that are under way.
 
 -- Rules that no longer hold.

@@ -10,7 +10,7 @@ use gangline_os::clock::UnixMicros;
 use gangline_store::{
     AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, DeliveryEnd, Entry, Firing,
     NewAlert, NewDelivery, NewEvent, NewFinding, NewQuestion, OpenApproval, Said, SentAs, Store,
-    Waited,
+    TrustWord, Waited,
 };
 
 use super::{open, say};
@@ -70,6 +70,7 @@ pub(crate) const LIFE: &[&str] = &[
     "add_token",
     "use_token",
     "revoke_token",
+    "trust_folder",
     "applied",
     "request_change",
     "decide_change",
@@ -249,6 +250,8 @@ async fn what_waits_for_people(store: &Store) {
     say("use_token");
     store.revoke_token(token).await.unwrap();
     say("revoke_token");
+    store.trust_folder(folder_word("aa", TrustWord::Allowed)).await.unwrap();
+    say("trust_folder");
     let mark = "0f".to_owned();
     store.record_applied(Applied { agent: ada(), epoch, mark }).await.unwrap();
     say("applied");

@@ -81,6 +81,7 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("settle_letter", STORE),
     ("step_change", STORE),
     ("stop_waiting", STORE),
+    ("trust_folder", STORE),
     ("undeliverable", STORE),
     ("use_token", STORE),
     ("wake", STORE),

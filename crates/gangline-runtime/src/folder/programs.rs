@@ -1,0 +1,129 @@
+//! What each program reads in its folder, as data: one entry a program.
+
+use std::path::Path;
+
+use super::{Brings, From, Item, Kind, Without};
+use crate::registry::{Found, known};
+
+/// A program that starts nothing of its folder, or of which nobody knows what it reads there.
+pub const NOTHING: Brings =
+    Brings { items: &[], without: Without::Adapter("it reads nothing there"), from: From::Folder };
+
+/// Claude Code. Its settings are those of the working folder; the rest is read in every folder above too.
+pub static CLAUDE: Brings = Brings {
+    items: &[
+        Item::here(".claude/settings.json", Kind::Settings),
+        Item::here(".claude/settings.local.json", Kind::Settings),
+        Item::up(".mcp.json", Kind::Servers),
+        Item::up(".claude/skills", Kind::Skill),
+        Item::up(".claude/agents", Kind::Agent),
+        Item::up(".claude/commands", Kind::Command),
+        Item::up(".claude/workflows", Kind::Command),
+        Item::up(".claude/output-styles", Kind::Agent),
+    ],
+    without: Without::Args(&["--setting-sources", "user"]),
+    from: From::Copy,
+};
+
+/// Codex. A request with full access to files makes it trust the folder for good, unless its trust is
+/// told with the request.
+pub static CODEX: Brings = Brings {
+    items: &[
+        Item::up(".codex/config.toml", Kind::Settings),
+        Item::up(".codex/hooks.json", Kind::Hook),
+        Item::up(".codex/hooks", Kind::Hook),
+        Item::up(".codex/rules", Kind::Rules),
+        Item::up(".codex/agents", Kind::Agent),
+        Item::up(".codex/plugins", Kind::Plugin),
+    ],
+    without: Without::Adapter("projects.FOLDER.trust_level = \"untrusted\""),
+    from: From::Folder,
+};
+
+/// OpenCode. `OPENCODE_DISABLE_PROJECT_CONFIG` leaves out what is loaded when a session begins; with the
+/// first prompt its newer parts read the folder for all that, and run the plugins (seen with 1.18.33).
+pub static OPENCODE: Brings = Brings {
+    items: &[
+        Item::up("opencode.json", Kind::Settings),
+        Item::up("opencode.jsonc", Kind::Settings),
+        Item::up(".opencode/opencode.json", Kind::Settings),
+        Item::up(".opencode/opencode.jsonc", Kind::Settings),
+        Item::up(".opencode/package.json", Kind::Plugin),
+        Item::up(".opencode/plugin", Kind::Plugin),
+        Item::up(".opencode/plugins", Kind::Plugin),
+        Item::up(".opencode/tool", Kind::Plugin),
+        Item::up(".opencode/tools", Kind::Plugin),
+        Item::up(".opencode/agent", Kind::Agent),
+        Item::up(".opencode/agents", Kind::Agent),
+        Item::up(".opencode/mode", Kind::Agent),
+        Item::up(".opencode/modes", Kind::Agent),
+        Item::up(".opencode/command", Kind::Command),
+        Item::up(".opencode/commands", Kind::Command),
+        Item::up(".opencode/skill", Kind::Skill),
+        Item::up(".opencode/skills", Kind::Skill),
+    ],
+    without: Without::NoSwitch,
+    from: From::Folder,
+};
+
+/// Cline.
+pub static CLINE: Brings = NOTHING;
+
+/// GitHub Copilot CLI.
+pub static COPILOT: Brings = NOTHING;
+
+/// Gemini CLI.
+pub static GEMINI: Brings = NOTHING;
+
+/// Kiro.
+pub static KIRO: Brings = NOTHING;
+
+/// Qwen Code.
+pub static QWEN: Brings = NOTHING;
+
+/// Returns what the program of a backend reads in its folder; `command` is the configured one.
+#[must_use]
+pub fn of(found: &Found, command: Option<&[String]>) -> &'static Brings {
+    match found.entry.name {
+        "native" => &NOTHING,
+        // Any program of the protocol, or in a terminal: by the name of its file.
+        "acp" | "tmux" => {
+            let configured = command.and_then(|words| words.first()).map(String::as_str);
+            by_program(configured.or_else(|| found.program()).unwrap_or_default())
+        }
+        name => named(name),
+    }
+}
+
+/// Every program of which something is known.
+static ALL: [&Brings; 8] = [&CLAUDE, &CODEX, &OPENCODE, &CLINE, &COPILOT, &GEMINI, &KIRO, &QWEN];
+
+/// Returns whether some program reads a file of this path in its folder: what is written there starts
+/// something, or changes who is asked, so that no rule may let it be written.
+#[must_use]
+pub fn is_read(path: &Path) -> bool {
+    let items = ALL.iter().flat_map(|brings| brings.items);
+    items.map(|item| item.path).any(|item| {
+        path.ancestors().any(|part| part.ends_with(item) && part.components().count() > 0)
+    })
+}
+
+/// Returns what a program reads, by its path or the name of its file.
+#[must_use]
+pub fn by_program(program: &str) -> &'static Brings {
+    known::owner(program).map_or(&NOTHING, |entry| named(entry.name))
+}
+
+fn named(name: &str) -> &'static Brings {
+    match name {
+        "claude" => &CLAUDE,
+        "codex" => &CODEX,
+        "opencode" => &OPENCODE,
+        "cline" => &CLINE,
+        "copilot" => &COPILOT,
+        "gemini" => &GEMINI,
+        "kiro" => &KIRO,
+        "qwen" => &QWEN,
+        _ => &NOTHING,
+    }
+}
