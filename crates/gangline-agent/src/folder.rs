@@ -174,6 +174,12 @@ impl Folder {
         Ok(Look { scan: self.scan().await, row })
     }
 
+    /// Looks at the folder, with the word about it that somebody has read. It blocks its thread.
+    #[must_use]
+    pub fn look_with(&self, row: Option<FolderTrustRow>) -> Look {
+        Look { scan: scan(&self.path, self.home.as_deref(), self.brings), row }
+    }
+
     /// Looks at the folder alone.
     pub async fn scan(&self) -> Scan {
         if self.brings.items.is_empty() {

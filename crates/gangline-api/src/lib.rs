@@ -19,3 +19,4 @@ pub mod ready;
 pub mod status;
 pub mod token;
 pub mod trace;
+pub mod trust;

@@ -73,7 +73,7 @@ use crate::{
     error::{OpenError, StoreError, Written},
     op::Op,
     opening::{OpenOptions, Tuning},
-    types::{AgentRow, Health, Order, Syncs},
+    types::{AgentRow, FolderTrustRow, Health, Order, Syncs},
 };
 
 /// The statements of a write that only says which other agents have something of it.
@@ -303,6 +303,14 @@ pub(crate) fn look_at_agents(
     tuning: Tuning,
 ) -> Result<Vec<AgentRow>, OpenError> {
     connect::rows(&Setup::new(options, tuning)?, agents::all)
+}
+
+/// Returns the words about folders of a database that is there, and changes nothing in it.
+pub(crate) fn look_at_folders(
+    options: OpenOptions,
+    tuning: Tuning,
+) -> Result<Vec<FolderTrustRow>, OpenError> {
+    connect::rows(&Setup::new(options, tuning)?, folder_trust::all)
 }
 
 /// The largest database that is looked through for damage, in bytes: it takes about a second.

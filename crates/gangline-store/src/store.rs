@@ -34,7 +34,7 @@ use crate::{
     op,
     opening::{OpenOptions, Tuning},
     sqlite::{self, Sqlite},
-    types::{AgentRow, Health, Order, Syncs},
+    types::{AgentRow, FolderTrustRow, Health, Order, Syncs},
 };
 
 /// How long a look waits for somebody who does not use our lock.
@@ -97,6 +97,16 @@ impl Store {
     pub fn look_at_agents(options: OpenOptions) -> Result<Vec<AgentRow>, OpenError> {
         let tuning = Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() };
         sqlite::look_at_agents(options, tuning)
+    }
+
+    /// Returns the words that hold about agents' folders of a store that is there, as
+    /// [`Store::look_at_orders`] its orders.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn look_at_folders(options: OpenOptions) -> Result<Vec<FolderTrustRow>, OpenError> {
+        let tuning = Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() };
+        sqlite::look_at_folders(options, tuning)
     }
 
     /// Returns the installation's id, made with the database.

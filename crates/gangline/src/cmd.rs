@@ -56,6 +56,7 @@ mod status;
 mod stop;
 mod token;
 mod trace;
+mod trust;
 mod up;
 mod wake;
 mod whisper;
@@ -64,6 +65,8 @@ use clap::{Parser, Subcommand};
 use gangline_os::{CancellationToken, signals::Signals};
 
 use crate::{cli::Global, failure::Failure, logging::Voice};
+
+pub(crate) use daemon::child_env;
 
 /// Puts AI coding agents into chat rooms, beside people.
 #[derive(Debug, Parser)]
@@ -141,6 +144,7 @@ commands! {
     Remind = remind,
     Reminders = reminders,
     Token = token,
+    Trust = trust,
     Config = config,
     Doctor = doctor,
     Runtime = runtime,

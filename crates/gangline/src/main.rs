@@ -13,6 +13,7 @@ mod configuration;
 mod control;
 mod failure;
 mod fleet;
+mod folders;
 mod http;
 mod init;
 mod invite;

@@ -6,7 +6,7 @@ use gangline_agent::status::Around;
 use gangline_api::status::StatusNote;
 use gangline_core::{AgentName, MessageState};
 use gangline_os::{clock, fsio, paths::Paths};
-use gangline_store::{AgentRow, MessageFilter, OpenError, OpenOptions, Store};
+use gangline_store::{AgentRow, FolderTrustRow, MessageFilter, OpenError, OpenOptions, Store};
 
 use crate::{
     configuration::{self, Loaded, driven::Ordered},
@@ -93,6 +93,20 @@ pub(crate) fn statuses(paths: &Paths) -> BTreeMap<AgentName, (AgentRow, StatusNo
         (row.agent.clone(), (row, note.unwrap_or_default()))
     };
     rows.unwrap_or_default().into_iter().map(told).collect()
+}
+
+/// Returns the words that hold about agents' folders; changes nothing, and takes a store that cannot be
+/// read for an empty one.
+pub(crate) fn folder_trust(paths: &Paths) -> Vec<FolderTrustRow> {
+    let path = paths.database();
+    if !path.is_file() {
+        return Vec::new();
+    }
+    let rows = Store::look_at_folders(OpenOptions { path, clock: clock::system() });
+    rows.unwrap_or_else(|error| {
+        tracing::debug!(%error, "cannot look at what was said of folders");
+        Vec::new()
+    })
 }
 
 /// Makes sure that a database that is there is not damaged, before anything starts on it. What else

@@ -12,7 +12,8 @@ pub fn with_instructions(options: &StartOptions) -> (String, Vec<String>) {
     if options.purpose == Purpose::Judge {
         return (prompt, Vec::new());
     }
-    let places = Places { cwd: options.workdir.clone(), home: None, config: None };
+    let closed = options.resolved_bounds().closed;
+    let places = Places { cwd: options.workdir.clone(), home: None, config: None, closed };
     let mut found = instructions::gather(&places);
     // Skills are the program's own affair.
     found.notices.retain(|notice| !notice.contains("SKILL.md") && !notice.contains("skill"));

@@ -46,6 +46,12 @@ pub(crate) fn of(
     Ok(sql::first(c, sql, params![agent.folded(), folder], row)?)
 }
 
+/// Returns every word that holds.
+pub(crate) fn all(c: &Connection) -> rusqlite::Result<Vec<FolderTrustRow>> {
+    let sql = trust_sql!("WHERE id IN (SELECT max(id) FROM folder_trust GROUP BY agent, folder)");
+    sql::all(c, sql, params![], row)
+}
+
 fn row(row: &Row<'_>) -> rusqlite::Result<FolderTrustRow> {
     Ok(FolderTrustRow {
         agent: rows::parsed(row, "agent")?,

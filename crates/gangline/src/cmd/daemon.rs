@@ -283,7 +283,7 @@ fn from_environment(name: &str) -> Result<Secret, Failure> {
 
 /// Returns the environment of the backend: what every child may have, and what is configured. Its
 /// shell finds `gangline`, so that the agent can speak and read by it.
-pub(super) fn child_env(agent: &AgentConfig, found: &Found) -> BTreeMap<String, String> {
+pub(crate) fn child_env(agent: &AgentConfig, found: &Found) -> BTreeMap<String, String> {
     let base = base_env().into_iter();
     let text = base
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

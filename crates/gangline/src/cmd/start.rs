@@ -20,6 +20,7 @@ use crate::{
     configuration::{self, Loaded},
     failure::Failure,
     fleet::{self, Fleet, Member, Report},
+    folders,
     keep::Keep,
     output, place, store,
 };
@@ -49,6 +50,11 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     for member in &chosen {
         may_run(&loaded, &member.name)?;
     }
+    let told = chosen.iter().filter_map(|member| loaded.agent(&member.name).ok());
+    let named = args.runtime.iter();
+    let ordered =
+        chosen.iter().flat_map(|it| named.clone().map(|to| (it.name.clone(), to.clone())));
+    folders::tell(&fleet.paths, (&loaded, &ordered.collect()), told);
     let choice = Choice::of(args.runtime.as_deref(), Choice::Configured);
     choice::refuse_running(&loaded, &chosen, choice)?;
     // One that runs keeps the backend that it has.

@@ -19,7 +19,7 @@ use crate::{
     cli::{Global, number},
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
-    fleet, http, invite,
+    fleet, folders, http, invite,
     keep::Keep,
     output, place, store,
 };
@@ -75,6 +75,11 @@ pub(crate) struct Args {
 
 pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let checked = check(global, &args)?;
+    if !args.service && !args.no_agents {
+        let ordered = ordered(&checked.paths, &checked.loaded, args.runtime.as_deref());
+        let loaded = &checked.loaded;
+        folders::tell(&checked.paths, (loaded, &ordered), loaded.enabled());
+    }
     if args.detach {
         return detached::run(global, &args, checked).await;
     }

@@ -29,6 +29,7 @@ mod environment;
 mod every_tool;
 mod fire;
 mod fleet;
+mod folders;
 mod foreign;
 mod found;
 mod harness;

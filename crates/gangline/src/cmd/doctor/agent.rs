@@ -1,7 +1,9 @@
 //! One agent of the configuration: its backend, folder, login, MCP servers and hooks.
 
+use gangline_agent::folder::Standing;
 use gangline_config::{AgentConfig, Hooks, McpPlaceConfig, McpServerConfig, Permissions, PromptBy};
 use gangline_os::paths::Paths;
+use gangline_runtime::folder::Without;
 
 use super::{
     hub::Hub,
@@ -14,6 +16,7 @@ use super::{
 use crate::{
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
+    folders, store,
     versions::Version,
 };
 
@@ -73,6 +76,7 @@ impl<'a> AgentCheck<'a> {
         }
         checks.extend(self.permissions(unasked));
         checks.push(directory(agent));
+        checks.extend(self.folder(paths));
         if let Ok(subject) = &self.subject {
             checks.push(reading::check(subject, agent));
             checks.extend(servers(subject, agent, hub));
@@ -85,6 +89,21 @@ impl<'a> AgentCheck<'a> {
 }
 
 impl AgentCheck<'_> {
+    /// Says what its folder brings along that is not loaded. Nothing of it is run.
+    fn folder(&self, paths: &Paths) -> Option<Check> {
+        const NAME: &str = "trust";
+        let driven = self.subject.as_ref().ok()?.driven.as_ref()?;
+        let folder = folders::folder(paths, driven);
+        let (look, text) = folders::told((&folder, self.agent), &store::folder_trust(paths))?;
+        Some(match (folder.brings.without, look.standing()) {
+            (Without::NoSwitch, _) => Check::fail(NAME, text),
+            (_, Standing::Changed) => Check::warn(NAME, text),
+            (_, Standing::Nothing | Standing::LeftOut | Standing::Allowed) => {
+                Check::note(NAME, text)
+            }
+        })
+    }
+
     /// Says who decides what its tools may do, where that is not what people expect (C5).
     fn permissions(&self, unasked: Option<&str>) -> Option<Check> {
         const NAME: &str = "permissions";
