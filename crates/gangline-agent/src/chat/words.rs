@@ -6,6 +6,7 @@ use gangline_core::{
     agent::{ContextChange, PhaseName},
     approval::{self, Addressed, ApprovalState},
     cause,
+    finding::FindingKind,
     model::ModelName,
     name::{ChannelName, fold},
     pause::Continue,
@@ -15,7 +16,7 @@ use gangline_core::{
 };
 use gangline_irc::client::Line;
 use gangline_os::change_notice;
-use gangline_store::{Cancel, MessageFilter, MessageRow};
+use gangline_store::{Cancel, FindingFilter, MessageFilter, MessageRow};
 use tracing::{info, warn};
 
 use super::{Chat, answer::place_of, bare::Decides, decide::Handled, findings::NO_TURN};
