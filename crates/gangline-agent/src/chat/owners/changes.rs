@@ -29,6 +29,7 @@ impl Chat {
             Err(error) => return warn!(%error, "cannot read changes"),
         };
         self.changes_told.retain(|number, _| open.iter().any(|row| row.number == *number));
+        self.shown_changes.retain(|(number, _)| open.iter().any(|row| row.number == *number));
         for row in open {
             self.notify_owners_of_change(&row).await;
         }
