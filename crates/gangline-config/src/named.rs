@@ -47,7 +47,7 @@ pub fn named(config: &Config, folders: Folders<'_>) -> Vec<Named> {
     let base = folders.configuration.to_owned();
     put("", serde_json::to_value(&bare), std::slice::from_ref(&base));
     for agent in &config.agents {
-        let bases = [base.clone(), expanded(&agent.directory, folders)];
+        let bases = [base.clone(), base.join(expanded(&agent.directory, folders))];
         put(&format!("{}: ", agent.nick), serde_json::to_value(agent), &bases);
     }
     found.sort();
@@ -116,10 +116,11 @@ fn paths(text: &str, bases: &[PathBuf], folders: Folders<'_>) -> Vec<PathBuf> {
     found
 }
 
+/// Returns the path with the home folder in place of `~`.
 fn expanded(path: &Path, folders: Folders<'_>) -> PathBuf {
     match (path.strip_prefix("~"), folders.home) {
         (Ok(rest), Some(home)) => home.join(rest),
-        (Ok(_) | Err(_), _) => folders.configuration.join(path),
+        (Ok(_) | Err(_), _) => path.to_owned(),
     }
 }
 

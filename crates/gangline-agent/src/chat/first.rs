@@ -41,7 +41,7 @@ impl Chat {
     ) -> Result<bool, StoreError> {
         let here = place::key(&line.target, who);
         let places = self.deps.store.approval_places(number).await?;
-        Ok(places.iter().any(|it| it.place == here && it.heard_at.is_some()))
+        Ok(places.iter().any(|it| it.place == here))
     }
 
     /// Shows an approval that was not announced where somebody allows it, and decides nothing. What was

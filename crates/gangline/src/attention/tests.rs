@@ -8,7 +8,7 @@ use gangline_core::{
 };
 use gangline_os::{clock, paths::Paths};
 use gangline_store::{
-    ChangeKind, ChangeState, ChangeTold, EventFilter, How, NewChange, NewMessage, OpenApproval,
+    ChangeKind, ChangeState, ChangeTold, EventQuery, How, NewChange, NewMessage, OpenApproval,
     OpenOptions, Store, Take, Whose,
 };
 
@@ -108,9 +108,11 @@ async fn an_always_says_which_rule_it_made_and_is_in_the_log() {
     let rule = "rule 1 of oak-ada is stored: Bash `git status` in /w; to undo it: `gangline policy \
                 remove 1`";
     assert_eq!(said, format!("approval {number}: allowed by ori over HTTP; {rule}"));
-    let events = store.events(EventFilter::default(), 10).await.unwrap();
+    let query =
+        EventQuery { agent: None, turn: None, after: None, before: None, limit: 0, newest: false };
+    let events = store.events(query).await.unwrap().events;
     let logged = "rule 1 is stored by ori over HTTP: Bash `git status` in /w";
-    assert!(events.iter().any(|row| row.payload.as_str().contains(logged)), "{events:?}");
+    assert!(events.iter().any(|row| row.payload.to_string().contains(logged)), "{events:?}");
 }
 
 /// No rule can stand for a change of the configuration, on no surface.
