@@ -163,8 +163,7 @@ fn words(line: &str) -> Vec<Word<'_>> {
 
 /// Returns a word; `None` of marks alone.
 fn word(raw: &str, at: usize) -> Option<Word<'_>> {
-    let plain: String =
-        raw.nfkd().filter(|c| c.is_alphanumeric() && !is_hidden(*c)).collect();
+    let plain: String = raw.nfkd().filter(|c| c.is_alphanumeric() && !is_hidden(*c)).collect();
     let look: String = folded(raw).filter(|c| c.is_alphanumeric()).collect();
     if look.is_empty() && plain.is_empty() {
         return (raw.contains(':')).then(|| Word { raw, at, look: ":".to_owned(), number: None });

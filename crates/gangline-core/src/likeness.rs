@@ -52,9 +52,24 @@ mod tests {
     #[test]
     fn names_that_look_like_ours_are_known() {
         for name in [
-            "owner", "0wner", "Owner.", "OWNER2", "o-w-n-e-r", "operator", "0perator", "supervisor",
-            "Supervis0r", "reminder", "system1", "gangline1", "gangIine", "gang_line",
-            "answer-1", "human", "approval", "question7",
+            "owner",
+            "0wner",
+            "Owner.",
+            "OWNER2",
+            "o-w-n-e-r",
+            "operator",
+            "0perator",
+            "supervisor",
+            "Supervis0r",
+            "reminder",
+            "system1",
+            "gangline1",
+            "gangIine",
+            "gang_line",
+            "answer-1",
+            "human",
+            "approval",
+            "question7",
         ] {
             assert!(is_like_ours(name), "{name}");
         }
@@ -71,6 +86,8 @@ mod tests {
         for name in ["oak", "oak-", "oaka", "oaks-a", "ada", "a-oak"] {
             assert!(!is_like_agent_of("oak", name), "{name}");
         }
-        assert!(is_like("oak_a", "oak-a") && is_like("0ak-a", "OAK-A") && !is_like("oak-b", "oak-a"));
+        assert!(
+            is_like("oak_a", "oak-a") && is_like("0ak-a", "OAK-A") && !is_like("oak-b", "oak-a")
+        );
     }
 }

@@ -180,7 +180,8 @@ async fn decide(site: Site<'_>, number: ApprovalNumber, said: &str) -> Result<St
 /// Returns the failure of `always` for a change: no rule can stand for one.
 pub(crate) fn no_always(number: ApprovalNumber) -> Failure {
     let text = format!("approval {number} is about one change, so it cannot be allowed always");
-    Failure::user(text).hint(format!("`gangline approve {number}` allows it, as the answer `yes` does"))
+    Failure::user(text)
+        .hint(format!("`gangline approve {number}` allows it, as the answer `yes` does"))
 }
 
 /// Returns what `always` stored, and how to undo it: lines.

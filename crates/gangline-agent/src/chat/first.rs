@@ -6,7 +6,7 @@ use gangline_api::approval::wanted_of_row;
 use gangline_core::{
     ApprovalNumber, Principal, Target,
     approval::view::{self, Around},
-    split,
+    forged, split,
     trust::OWNER,
 };
 use gangline_irc::client::Line;
@@ -104,7 +104,8 @@ impl Chat {
         let lines = split::redacted_lines(&self.deps.redactor.redact(&text), |left| {
             format!("… (+{left} lines)")
         });
-        let lines: Vec<String> = lines.lines.iter().map(|line| line.text.to_string()).collect();
+        let lines = lines.lines.into_iter().map(forged::continued);
+        let lines: Vec<String> = lines.map(|line| line.text.to_string()).collect();
         let key = format!("ch-{}-first-{}", row.number, key_of(line));
         self.notify(key, shown.target, (&lines, None), shown.question).await;
         self.shown_changes.insert((row.number, shown.place));
@@ -137,11 +138,9 @@ impl Chat {
                 question: question(line),
             },
             // The owners' conversation belongs to an account; elsewhere a nick is all there is.
-            Target::Channel(_) if self.deps.own => Shown {
-                target: OWNER.to_owned(),
-                place: place::private(OWNER),
-                question: None,
-            },
+            Target::Channel(_) if self.deps.own => {
+                Shown { target: OWNER.to_owned(), place: place::private(OWNER), question: None }
+            }
             Target::Channel(_) => Shown {
                 target: line.nick.clone(),
                 place: place::private(&who.account),

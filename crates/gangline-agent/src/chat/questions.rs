@@ -206,7 +206,8 @@ impl Chat {
             self.notify(format!("qs-{}", key_of(line)), to, (&lines, None), None).await;
         }
         let number = row.number;
-        self.told(line, &format!("I show you question {number} in private: it was not asked here")).await
+        self.told(line, &format!("I show you question {number} in private: it was not asked here"))
+            .await
     }
 
     /// Returns whether a call is held open for the answer.

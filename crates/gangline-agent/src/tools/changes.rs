@@ -3,7 +3,7 @@
 
 use gangline_config::{Config, MAX_CONFIG_BYTES, append, compare};
 use gangline_core::{
-    AgentName, ApprovalNumber, SendKey, Target, act::ActKind, shown, split, trust::OWNER,
+    AgentName, ApprovalNumber, SendKey, Target, act::ActKind, forged, shown, split, trust::OWNER,
 };
 use gangline_mcp::table::Tool;
 use gangline_os::git::{GitError, ObjectId, Repository};
@@ -198,7 +198,10 @@ impl AgentTools {
                 lines: split::redacted_lines(&speaker.redactor.redact(&text), |left| {
                     format!("… (+{left} lines)")
                 })
-                .lines,
+                .lines
+                .into_iter()
+                .map(forged::continued)
+                .collect(),
                 in_reply_to: None,
                 deliver: None,
             };

@@ -155,9 +155,25 @@ mod ours {
 
     /// Functions that return a piece of a line, or a line that tells nobody anything to decide on.
     const PIECES: &[&str] = &[
-        "admits", "asked_by", "cancelled_by", "card", "ended", "extent_of", "in_words", "is_cut",
-        "is_released", "limit", "middle_out", "one_line", "options", "parse_go_on", "reason",
-        "recipient", "summary", "told", "too_far",
+        "admits",
+        "asked_by",
+        "cancelled_by",
+        "card",
+        "ended",
+        "extent_of",
+        "in_words",
+        "is_cut",
+        "is_released",
+        "limit",
+        "middle_out",
+        "one_line",
+        "options",
+        "parse_go_on",
+        "reason",
+        "recipient",
+        "summary",
+        "told",
+        "too_far",
     ];
 
     fn agent() -> AgentName {
@@ -218,11 +234,8 @@ mod ours {
 
     fn approvals() -> Vec<(&'static str, String)> {
         let around = Around { agent: "oak-ada", asker: Some("ori"), folder: "/w", home: None };
-        let run = |command: &str| Wanted::Run {
-            command: command.to_owned(),
-            folder: None,
-            more: None,
-        };
+        let run =
+            |command: &str| Wanted::Run { command: command.to_owned(), folder: None, more: None };
         let others = [
             run("ls"),
             run(&"x ".repeat(400)),

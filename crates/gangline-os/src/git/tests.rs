@@ -144,10 +144,8 @@ async fn every_changed_file_is_listed_and_links_are_known() {
     git(folder.path(), &["commit", "-q", "-m", "second"]);
     let second = repository.head().await.unwrap();
     let changed = repository.changed(&first, &second).await.unwrap();
-    let shown: Vec<String> = changed
-        .iter()
-        .map(|it| format!("{} {} {:?}", it.status, it.path, it.lines))
-        .collect();
+    let shown: Vec<String> =
+        changed.iter().map(|it| format!("{} {} {:?}", it.status, it.path, it.lines)).collect();
     let expect = [
         "A a b.txt Some((1, 0))",
         "M agents.yaml Some((2, 1))",

@@ -241,7 +241,8 @@ fn a_commit_is_announced_by_the_files_that_the_configuration_names() {
         }
     };
     let model = "model: standin-oak-ada";
-    let named = scene.text().replacen(model, &format!("{model}\n    mcp_servers_file: tools.json"), 1);
+    let named =
+        scene.text().replacen(model, &format!("{model}\n    mcp_servers_file: tools.json"), 1);
     let tools = br#"{"mcpServers": {}}"#;
     commit(&scene, "main", &[("agents.yaml", named.as_bytes()), ("tools.json", tools)]);
     let evil = br#"{"mcpServers": {"x": {"command": "/tmp/evil.sh"}}}"#;

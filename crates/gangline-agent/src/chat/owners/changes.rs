@@ -4,6 +4,7 @@
 use gangline_core::{
     Target,
     approval::remind::{self, Before, Seen},
+    forged,
     name::ChannelName,
     split,
 };
@@ -62,7 +63,10 @@ impl Chat {
             lines: split::redacted_lines(&self.deps.redactor.redact(&text), |left| {
                 format!("… (+{left} lines)")
             })
-            .lines,
+            .lines
+            .into_iter()
+            .map(forged::continued)
+            .collect(),
             kind: LineKind::Notice,
             in_reply_to: None,
             deliver: None,

@@ -66,9 +66,8 @@ async fn a_change_is_allowed_where_it_was_announced() {
     let mut room = Room::open().await;
     let message = asked_in(&mut room, "#lab").await;
     let number = asks_for(&mut room, message).await;
-    let state = async |room: &Room| {
-        room.rig.chat.deps.store.change(number).await.unwrap().unwrap().state
-    };
+    let state =
+        async |room: &Room| room.rig.chat.deps.store.change(number).await.unwrap().unwrap().state;
     use gangline_store::ChangeState;
     let told = room.says(OWNER, "#den", &format!("@ada yes {number}")).await;
     assert_eq!(state(&room).await, ChangeState::Requested, "{told:?}");
