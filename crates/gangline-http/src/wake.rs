@@ -109,6 +109,9 @@ fn refused(error: &WakeError) -> Response {
             let after = (header::RETRY_AFTER, HeaderValue::from(seconds));
             ([after], refusal).into_response()
         }
+        WakeError::Somebody { .. } => {
+            Refusal::new(ErrorCode::BadRequest, error.to_string()).into_response()
+        }
         WakeError::Store(source) => {
             warn!(error = %source, "a wake is not stored");
             Refusal::new(ErrorCode::Unavailable, "the store cannot be written: try again later")

@@ -106,6 +106,7 @@ mod sqlite {
         wakes:
             a_wake_is_a_message_and_a_cause_of_its_own,
             a_repeated_key_wakes_once,
+            no_label_looks_like_an_agents_or_an_owners_name,
             a_label_wakes_an_agent_ten_times_a_minute;
         whispers:
             a_whisper_waits_until_it_is_delivered_once,

@@ -224,6 +224,55 @@ fn a_configuration_is_applied_as_it_was_asked_for_or_refused_with_what_to_do() {
     assert!(scene.text().ends_with("# mine\n"), "nothing is lost");
 }
 
+/// R2-37: a commit shows every file that it changes, and is announced by those that the configuration names.
+/// What cannot be shown whole is not asked for.
+#[test]
+fn a_commit_is_announced_by_the_files_that_the_configuration_names() {
+    let mut scene = Scene::with_repository(60, &[]);
+    let commit = |scene: &Scene, branch: &str, files: &[(&str, &[u8])]| {
+        scene.git(&["checkout", "-q", "-B", branch, "main"]);
+        for (name, text) in files {
+            fs::write(scene.folder().join(name), text).unwrap();
+            scene.git(&["add", "-f", name]);
+        }
+        scene.git(&["commit", "-q", "-m", branch]);
+        if branch != "main" {
+            scene.git(&["checkout", "-q", "main"]);
+        }
+    };
+    let model = "model: standin-oak-ada";
+    let named =
+        scene.text().replacen(model, &format!("{model}\n    mcp_servers_file: tools.json"), 1);
+    let tools = br#"{"mcpServers": {}}"#;
+    commit(&scene, "main", &[("agents.yaml", named.as_bytes()), ("tools.json", tools)]);
+    let evil = br#"{"mcpServers": {"x": {"command": "/tmp/evil.sh"}}}"#;
+    commit(&scene, "tidy", &[("aaa.txt", b"much\n"), ("tools.json", evil)]);
+    let large = "x\n".repeat(200_000);
+    commit(&scene, "large", &[("aaa.txt", large.as_bytes()), ("tools.json", evil)]);
+    commit(&scene, "binary", &[("tools.json", b"\0\x01")]);
+    for (branch, why) in
+        [("large", "leave large files out"), ("binary", "tools.json is named by the configuration")]
+    {
+        scene.ask(&format!("apply {branch} for ada"));
+        scene.boss.hears(BOSS, "#general", "I have asked");
+        let told = scene.stage.query("SELECT payload FROM events WHERE kind = 'tool_result'");
+        assert!(told.last().unwrap().contains(why), "{branch}: {told:?}");
+    }
+    scene.ask("apply tidy for ada");
+    let told = scene.boss.hears(BOSS, "#general", "approval 1: oak-boss asks for another");
+    let by = "(2 files): tools.json (named by oak-ada: mcp_servers_file)";
+    assert!(told.contains(by), "{told}");
+    let shown = scene.command(&["approvals", "1"]).ok();
+    let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("{part}: {shown}"));
+    let files = at("files that change, all 2:");
+    assert!(files < at("A aaa.txt, +1 −0 lines") && files < at("M tools.json, +1 −1 lines"));
+    assert!(at("files that the configuration names") < at("validated:"), "{shown}");
+    assert!(at("/tmp/evil.sh") < at("+much"), "the named file comes first: {shown}");
+    let always = scene.command(&["answer", "1", "yes", "always"]);
+    assert!(always.stderr.contains("cannot be allowed always"), "{}", always.stderr);
+    scene.sees(&["1 config requested"]);
+}
+
 /// R2-37: what followed when it was asked for and does not when it is allowed is not applied. Until somebody
 /// decides, `status` and `ps` tell what is waited for.
 #[test]
