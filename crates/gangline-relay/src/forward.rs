@@ -29,7 +29,7 @@ use crate::{
     headers,
     totals::{Limits, Report, Totals},
     upstream::Upstream,
-    wire::Wire,
+    wire::{Asked, Cost, Wire},
 };
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -69,11 +69,10 @@ impl Shared {
     /// Answers one request. Cancel-safe: dropping it ends the request to the API.
     pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
-        let wire = Wire::of(&path);
-        match self.forward(request, wire).await {
+        match self.forward(request).await {
             Ok(response) => response,
             Err(Refusal { status, text }) => {
-                let body = wire.refusal(&path, status.as_u16(), &text).to_string();
+                let body = Wire::likely(&path).refusal(&path, status.as_u16(), &text).to_string();
                 let body = Full::from(body).map_err(|never| match never {}).boxed_unsync();
                 let mut response = Response::new(body);
                 *response.status_mut() = status;
@@ -91,7 +90,6 @@ impl Shared {
     async fn forward(
         self: &Arc<Self>,
         request: Request<Incoming>,
-        wire: Wire,
     ) -> Result<Response<Body>, Refusal> {
         let began = self.clock.monotonic();
         let (Parts { method, uri, mut headers, .. }, body) = request.into_parts();
@@ -106,22 +104,27 @@ impl Shared {
             let text = format!("this relay serves paths below `{}/` only", self.upstream.base());
             return Err(Refusal::new(StatusCode::NOT_FOUND, text));
         };
-        if wire != Wire::Other {
+        let Some(asked) = Asked::of(&method, path) else {
+            let text = "the path is written in a way that servers read differently: this relay passes on plain \
+                        paths only";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+        };
+        if asked.cost != Cost::Free {
             self.within_limits()?;
         }
         if body.size_hint().lower() > REQUEST_MAX {
             return Err(too_large());
         }
-        let asked = self.client.0.request(method, url).headers(headers);
-        let asked = match body.is_end_stream() {
-            true => asked,
+        let sending = self.client.0.request(method, url).headers(headers);
+        let sending = match body.is_end_stream() {
+            true => sending,
             false => {
                 let most = usize::try_from(REQUEST_MAX).unwrap_or(usize::MAX);
-                asked.body(reqwest::Body::wrap(Limited::new(body, most)))
+                sending.body(reqwest::Body::wrap(Limited::new(body, most)))
             }
         };
-        let mut meter = Meter::new(self, wire, began);
-        match asked.send().await {
+        let mut meter = Meter::new(self, asked, began);
+        match sending.send().await {
             Ok(response) => Ok(meter.respond(response).await),
             Err(error) if is_too_large(&error) => {
                 meter.end(CallOutcome::Rejected).await;
@@ -225,8 +228,8 @@ struct Meter {
 }
 
 impl Meter {
-    fn new(shared: &Arc<Shared>, wire: Wire, began: Duration) -> Self {
-        let over = wire == Wire::Other;
+    fn new(shared: &Arc<Shared>, Asked { wire, cost }: Asked, began: Duration) -> Self {
+        let over = cost != Cost::Call;
         if !over {
             shared.totals.called();
         }
@@ -250,7 +253,8 @@ impl Meter {
         let status = response.status();
         let mut headers = std::mem::take(response.headers_mut());
         self.status = status;
-        self.counting = Some(Counting::new(self.wire, &headers));
+        // What is not a call has no tokens.
+        self.counting = (!self.over).then(|| Counting::new(self.wire, &headers));
         headers::of_response(&mut headers);
         self.left = response.content_length();
         if self.left == Some(0) {
@@ -314,7 +318,7 @@ impl Meter {
         let more = (now.0.saturating_sub(self.added.0), now.1.saturating_sub(self.added.1));
         if more != (0, 0) {
             self.shared.totals.add(more.0, more.1);
-            self.added = (self.added.0 + more.0, self.added.1 + more.1);
+            self.added = (self.added.0.saturating_add(more.0), self.added.1.saturating_add(more.1));
         }
     }
 

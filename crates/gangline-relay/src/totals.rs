@@ -58,8 +58,11 @@ impl Totals {
 
     /// Adds what a response has told since it was last asked.
     pub(crate) fn add(&self, tokens: u64, micros: u64) {
-        self.0.tokens.fetch_add(tokens, Ordering::SeqCst);
-        self.0.micros.fetch_add(micros, Ordering::SeqCst);
+        for (sum, more) in [(&self.0.tokens, tokens), (&self.0.micros, micros)] {
+            let added = |sum: u64| Some(sum.saturating_add(more));
+            // It adds to whatever it finds, so it cannot fail.
+            let _before = sum.fetch_update(Ordering::SeqCst, Ordering::SeqCst, added);
+        }
     }
 }
 

@@ -13,10 +13,12 @@ use crate::types::{FleetHold, NewRaise, RelayedCall, RelayedRow, SpentRow};
 macro_rules! sums {
     ($rest:literal) => {
         concat!(
-            "SELECT coalesce(sum(u.input + u.output + u.cache_write), 0) AS tokens, \
-             coalesce(sum(u.cost_micros), 0) AS micros, \
+            // A row of an older version may have any number: `TOKENS_MAX`, `MICROS_MAX`.
+            "SELECT coalesce(sum(min(u.input, 1000000000) + min(u.output, 1000000000) \
+             + min(u.cache_write, 1000000000)), 0) AS tokens, \
+             coalesce(sum(min(u.cost_micros, 1000000000000)), 0) AS micros, \
              coalesce(sum(u.cost_micros IS NULL), 0) AS unknown, \
-             coalesce(sum(u.cache_read), 0) AS cache_read, u.agent AS agent, u.source AS source \
+             coalesce(sum(min(u.cache_read, 1000000000)), 0) AS cache_read, u.agent AS agent, u.source AS source \
              FROM usage u WHERE u.at >= ?1",
             $rest
         )
@@ -135,7 +137,8 @@ pub(crate) fn raise(w: &mut Writer, new: &NewRaise) -> Result<(), Fault> {
 }
 
 pub(crate) fn raised(c: &Connection, scope: &BudgetScope, day: &str) -> Result<Raise, Fault> {
-    let sql = "SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_micros), 0) AS micros \
+    let sql = "SELECT coalesce(sum(min(tokens, 1000000000000000)), 0) AS tokens, \
+               coalesce(sum(min(cost_micros, 1000000000000000)), 0) AS micros \
                FROM budget_raises WHERE day = ? AND scope = ?";
     let row = |row: &Row<'_>| {
         Ok(Raise { tokens: number(row, "tokens")?, micros: number(row, "micros")? })

@@ -2,9 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_core::budget::{BudgetScope, CallOutcome, Raise, Spent, UsageSource};
+use gangline_core::{
+    budget::{BudgetScope, CallOutcome, Raise, Spent, UsageSource},
+    usage::{MICROS_MAX, TOKENS_MAX},
+};
 use gangline_os::clock::{self, Clock, SharedClock, UnixMicros};
-use gangline_store::{NewMessage, NewUsage, OpenOptions, RelayedCall, Store, StoreError};
+use gangline_store::{NewMessage, NewRaise, NewUsage, OpenOptions, RelayedCall, Store, StoreError};
 
 use crate::support::*;
 
@@ -49,6 +52,46 @@ pub(crate) async fn spending_is_added_up_by_agent_room_and_day(fixture: &Fixture
     assert_eq!(rows, expected);
     let bobs = store.spent_by_agent(Some(&bob()), ALL).await.unwrap();
     assert_eq!(bobs.iter().map(|row| row.spent.tokens).collect::<Vec<_>>(), [2]);
+}
+
+/// No number that an API told breaks a sum: new rows are bounded, and rows of an older version are added up
+/// as if they were.
+pub(crate) async fn no_number_breaks_a_sum(fixture: &Fixture) {
+    let store = fixture.open().await;
+    store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    let huge = NewUsage {
+        input: i64::MAX,
+        output: i64::MAX,
+        cache_read: i64::MAX,
+        cache_write: -7,
+        cost_micros: Some(i64::MAX),
+        ..usage(None)
+    };
+    store.add_usage(huge).await.unwrap();
+    let spent = async || store.spent(BudgetScope::Day, ALL).await.unwrap();
+    let most = Spent { tokens: 2 * TOKENS_MAX, micros: MICROS_MAX, unknown: 0 };
+    assert_eq!(spent().await, most);
+    rusqlite::Connection::open(fixture.path())
+        .unwrap()
+        .execute_batch(&format!(
+            "UPDATE usage SET input = {0}, output = {0}, cache_read = {0}, cache_write = {0}, \
+             cost_micros = {0}; INSERT INTO usage (installation_id, agent, model, input, output, \
+             cache_read, cache_write, cost_micros, at, spender, source) SELECT installation_id, \
+             agent, model, input, output, cache_read, cache_write, cost_micros, at, spender, source \
+             FROM usage;",
+            i64::MAX
+        ))
+        .unwrap();
+    assert_eq!(spent().await, Spent { tokens: 6 * TOKENS_MAX, micros: 2 * MICROS_MAX, unknown: 0 });
+    let rows = store.spent_by_agent(None, ALL).await.unwrap();
+    assert_eq!((rows.len(), rows[0].cache_read), (1, 2 * TOKENS_MAX));
+    let sum = store.usage(Some(&ada()), ALL).await.unwrap();
+    assert_eq!((sum.calls, sum.input), (2, 2 * TOKENS_MAX.cast_signed()));
+    for _ in 0..3 {
+        let most = Raise { tokens: u64::MAX, micros: u64::MAX };
+        store.raise_budget(NewRaise { raise: most, ..raise("day", "1") }).await.unwrap();
+    }
+    assert!(store.raised(BudgetScope::Day, DAY).await.unwrap().tokens > 0);
 }
 
 pub(crate) async fn relayed_calls_are_counted_by_day_and_end(fixture: &Fixture) {
