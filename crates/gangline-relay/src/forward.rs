@@ -27,7 +27,7 @@ use crate::{
     count::Counting,
     credential::Credential,
     headers,
-    totals::{Limits, Report, Totals},
+    totals::{Ledger, Limits, Report, Totals},
     upstream::Upstream,
     wire::{Asked, Cost, Wire},
 };
@@ -47,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) prices: Prices,
     pub(crate) totals: Totals,
     pub(crate) limits: watch::Receiver<Limits>,
+    pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) reports: mpsc::Sender<Report>,
     pub(crate) clock: SharedClock,
     /// How requests may call the relay.
@@ -115,6 +116,11 @@ impl Shared {
         if body.size_hint().lower() > REQUEST_MAX {
             return Err(too_large());
         }
+        // Noted before a byte of it leaves.
+        let noted = match asked.cost {
+            Cost::Call => Some(self.note(&body).await?),
+            Cost::Free | Cost::Look => None,
+        };
         let sending = self.client.0.request(method, url).headers(headers);
         let sending = match body.is_end_stream() {
             true => sending,
@@ -123,7 +129,7 @@ impl Shared {
                 sending.body(reqwest::Body::wrap(Limited::new(body, most)))
             }
         };
-        let mut meter = Meter::new(self, asked, began);
+        let mut meter = Meter::new(self, (asked, noted), began);
         match sending.send().await {
             Ok(response) => Ok(meter.respond(response).await),
             Err(error) if is_too_large(&error) => {
@@ -177,10 +183,23 @@ impl Shared {
         }
     }
 
+    async fn note(&self, body: &Incoming) -> Result<i64, Refusal> {
+        let bytes = match body.is_end_stream() {
+            true => Some(0),
+            false => body.size_hint().exact(),
+        };
+        self.ledger.begins(bytes).await.map_err(|why| {
+            let text = format!("this call of the model cannot be recorded, so it is not made: {why}");
+            warn!(text, "a request to the model's API was not sent");
+            Refusal::new(StatusCode::BAD_GATEWAY, text)
+        })
+    }
+
     fn within_limits(&self) -> Result<(), Refusal> {
         let why = self.limits.borrow().stops(&self.totals, self.clock.now()).map(str::to_owned);
         let Some(why) = why else { return Ok(()) };
         let report = Report {
+            noted: None,
             model: String::new(),
             tokens: None,
             cost_micros: None,
@@ -214,6 +233,7 @@ fn is_too_large(error: &reqwest::Error) -> bool {
 struct Meter {
     shared: Arc<Shared>,
     wire: Wire,
+    noted: Option<i64>,
     began: Duration,
     first_byte: Duration,
     status: StatusCode,
@@ -228,7 +248,11 @@ struct Meter {
 }
 
 impl Meter {
-    fn new(shared: &Arc<Shared>, Asked { wire, cost }: Asked, began: Duration) -> Self {
+    fn new(
+        shared: &Arc<Shared>,
+        (Asked { wire, cost }, noted): (Asked, Option<i64>),
+        began: Duration,
+    ) -> Self {
         let over = cost != Cost::Call;
         if !over {
             shared.totals.called();
@@ -236,6 +260,7 @@ impl Meter {
         Self {
             shared: Arc::clone(shared),
             wire,
+            noted,
             began,
             first_byte: Duration::ZERO,
             status: StatusCode::OK,
@@ -338,6 +363,7 @@ impl Meter {
     fn report(&mut self, outcome: CallOutcome) -> Report {
         self.over = true;
         Report {
+            noted: self.noted,
             model: self.counting.as_ref().map(|it| it.model.clone()).unwrap_or_default(),
             tokens: self.told.map(|(tokens, _)| tokens),
             cost_micros: self.told.and_then(|(_, cost)| cost),

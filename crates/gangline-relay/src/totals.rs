@@ -1,6 +1,7 @@
 //! What has been counted since the relay began, and where it has to stop.
 
 use std::{
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -95,9 +96,22 @@ impl Limits {
     }
 }
 
+/// A note that is being made.
+pub type Noting<'a> = Pin<Box<dyn Future<Output = Result<i64, String>> + Send + 'a>>;
+
+/// Notes that a call begins, so that it counts even if the relay is killed before it ends.
+pub trait Ledger: Send + Sync {
+    /// Notes a call whose request has so many bytes, `None` if its head does not tell. Returns the note's
+    /// number once it outlives this process; its report has it. An error says why there is no note: then the
+    /// request is not sent.
+    fn begins(&self, bytes: Option<u64>) -> Noting<'_>;
+}
+
 /// What one call came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
+    /// The number of its note; `None` = it was refused before.
+    pub noted: Option<i64>,
     /// The model's name, as the response tells it; empty = it does not.
     pub model: String,
     /// Its tokens; `None` = the response does not tell them.

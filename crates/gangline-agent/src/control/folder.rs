@@ -14,7 +14,10 @@ use gangline_core::{
     permission::{Permit, Policy},
     reading::{Access, Bounds, CLOSED, Extent},
 };
-use gangline_os::{exact, fsio};
+use gangline_os::{
+    exact, fsio,
+    names::{self, Others},
+};
 
 use super::requests::{Reply, Requests, shown};
 use crate::tokens::Who;
@@ -112,8 +115,17 @@ impl Readable {
             Permit::Allow => {}
         }
         let file = exact::open(&place).map_err(cannot)?;
-        if !file.metadata().map_err(cannot)?.is_file() {
+        let about = file.metadata().map_err(cannot)?;
+        if !about.is_file() {
             return Err(format!("{} is not a file", shown(path)));
+        }
+        if names::has_several(&about) {
+            let is_closed = |path: &Path| self.bounds.access(path, Extent::Alone) == Access::Closed;
+            match Others::below(&self.bounds.closed, &is_closed).have(&about) {
+                names::Found::Yes => return Err(CLOSED.to_owned()),
+                names::Found::Unknown => return Ok(Found::Withheld(place)),
+                names::Found::No => {}
+            }
         }
         let mut text = String::new();
         file.take(INSTRUCTIONS_MAX + 1).read_to_string(&mut text).map_err(cannot)?;

@@ -1,5 +1,7 @@
 //! Who may come in, and how much.
 
+use std::sync::atomic::Ordering;
+
 use gangline_core::budget::CallOutcome;
 use gangline_os::clock::UnixMicros;
 use gangline_relay::{CONNECTIONS_MAX, Credential, Limits, REQUEST_MAX, Stop};
@@ -201,4 +203,28 @@ async fn an_unknown_request_counts_as_a_call() {
     let call = async { api.take().await.json("200 OK", told).await };
     let (_, ()) = tokio::join!(send(&stage, "GET /v1/files/f"), call);
     assert_eq!((stage.totals.calls(), stage.totals.tokens()), (3, 7), "what only looks is none");
+}
+
+/// A call is noted before a byte of it leaves, and its report names the note; what cannot be noted is not sent.
+#[tokio::test]
+async fn a_call_is_noted_before_it_is_made() {
+    let (address, api) = Api::new().await;
+    let mut stage = Stage::with_key(&address).await;
+    let call = async {
+        let mut call = api.take().await;
+        let noted = stage.notes.made.load(Ordering::SeqCst);
+        call.json("200 OK", "{}").await;
+        noted
+    };
+    let (_, noted) = tokio::join!(stage.ask("{}"), call);
+    assert_eq!(noted, 1, "it was noted when the API had it");
+    assert_eq!(stage.report().await.noted, Some(1));
+    let free = async { api.take().await.json("200 OK", "{}").await };
+    let (_, ()) = tokio::join!(send(&stage, "GET /v1/models"), free);
+    assert_eq!(stage.notes.made.load(Ordering::SeqCst), 1, "what is free is not noted");
+    stage.notes.fails.store(true, Ordering::SeqCst);
+    let refused = send(&stage, "POST /v1/messages").await;
+    assert!(refused.starts_with("HTTP/1.1 502") && refused.contains("the disk is full"), "{refused}");
+    assert!(!refused.contains("x-should-retry"), "a moment later it may be possible: {refused}");
+    assert_eq!(stage.totals.calls(), 1, "nothing was sent");
 }

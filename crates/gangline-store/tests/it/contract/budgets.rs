@@ -7,7 +7,7 @@ use gangline_core::{
     usage::{MICROS_MAX, TOKENS_MAX},
 };
 use gangline_os::clock::{self, Clock, SharedClock, UnixMicros};
-use gangline_store::{NewMessage, NewRaise, NewUsage, OpenOptions, RelayedCall, Store, StoreError};
+use gangline_store::{NewMessage, NewRaise, NewRelayOpen, NewUsage, OpenOptions, RelayedCall, Store, StoreError};
 
 use crate::support::*;
 
@@ -110,6 +110,42 @@ pub(crate) async fn relayed_calls_are_counted_by_day_and_end(fixture: &Fixture) 
     store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
     let late = store.relayed(relayed(Some(turn(epoch, 1)), 1)).await;
     assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
+}
+
+/// A call that was noted and whose daemon was killed is listed to the daemon's next life, with the model that
+/// the agent used last; a call that ended is not.
+pub(crate) async fn a_noted_call_that_did_not_end_is_listed_to_the_next_life(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let begins = |bytes| NewRelayOpen { agent: ada(), epoch, day: DAY.to_owned(), bytes };
+    let (tell, told) = std::sync::mpsc::channel();
+    let note = async |bytes| {
+        let tell = tell.clone();
+        store.relay_begins(begins(bytes), move |number| tell.send(number).unwrap()).await.unwrap()
+    };
+    let numbers = [note(Some(80)).await, note(None).await, note(Some(0)).await];
+    assert_eq!([told.recv().unwrap(), told.recv().unwrap(), told.recv().unwrap()], numbers);
+    let ended = RelayedCall { noted: Some(numbers[2]), ..relayed(Some(turn(epoch, 1)), 7) };
+    store.relayed(ended).await.unwrap();
+    assert_eq!(store.unsettled(&ada(), epoch, 9).await.unwrap(), [], "they may be under way");
+    let next = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let late = store.relay_begins(begins(None), |_| {}).await;
+    assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
+    let rows = store.unsettled(&ada(), next, 9).await.unwrap();
+    let seen: Vec<_> = rows.iter().map(|row| (row.id, row.bytes, row.day.as_str())).collect();
+    assert_eq!(seen, [(numbers[0], Some(80), DAY), (numbers[1], None, DAY)]);
+    assert_eq!(rows[0].model, usage(None).model);
+    assert_eq!(store.unsettled(&ada(), next, 1).await.unwrap().len(), 1);
+    assert_eq!(store.unsettled(&bob(), next, 9).await.unwrap(), []);
+    let outcome = CallOutcome::Unsettled;
+    for row in rows {
+        let noted = Some(row.id);
+        store.relayed(RelayedCall { noted, outcome, ..relayed(None, 0) }).await.unwrap();
+    }
+    assert_eq!(store.unsettled(&ada(), next, 9).await.unwrap(), []);
+    let rows = store.relayed_on(DAY).await.unwrap();
+    let counted: Vec<_> = rows.iter().map(|row| (row.outcome.as_str(), row.calls)).collect();
+    assert_eq!(counted, [("answered", 1), ("unsettled", 2)]);
 }
 
 pub(crate) async fn a_budget_is_raised_for_one_day(fixture: &Fixture) {

@@ -177,6 +177,8 @@ async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
     for file in ["work/plain/CLAUDE.md", "closed/CLAUDE.md", "away/CLAUDE.md"] {
         std::fs::write(root.join(file), "the text").unwrap();
     }
+    std::fs::create_dir(root.join("work/hard")).unwrap();
+    std::fs::hard_link(root.join("closed/CLAUDE.md"), root.join("work/hard/CLAUDE.md")).unwrap();
     for (target, link) in [
         ("work/plain/CLAUDE.md", "work/inside/CLAUDE.md"),
         ("away/CLAUDE.md", "work/out/CLAUDE.md"),
@@ -194,6 +196,7 @@ async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
         ("away/../work/plain", Told::Text),
         ("away", Told::Withheld),
         ("work/out", Told::Withheld),
+        ("work/hard", Told::Refused),
         ("work/shut", Told::Refused),
         ("closed", Told::Refused),
         ("work/door", Told::Refused),
