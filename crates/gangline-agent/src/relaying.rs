@@ -12,7 +12,9 @@ use gangline_os::{
     clock::{SharedClock, UnixMicros},
     secret::{self, Secret},
 };
-use gangline_relay::{Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Report, Totals, Upstream};
+use gangline_relay::{
+    Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Report, Totals, Upstream,
+};
 use gangline_runtime::StartOptions;
 use gangline_store::{NewRelayOpen, Store};
 use jiff::{Timestamp, Zoned, tz::TimeZone};

@@ -146,9 +146,14 @@ impl Spending {
             if open.is_empty() {
                 return Ok(());
             }
-            info!(calls = open.len(), "calls of the model that an earlier daemon has left open are counted");
+            info!(
+                calls = open.len(),
+                "calls of the model that an earlier daemon has left open are counted"
+            );
             for row in open {
-                let input = row.bytes.map(|bytes| bytes.saturating_add(BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
+                let input = row
+                    .bytes
+                    .map(|bytes| bytes.saturating_add(BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
                 let input = input.filter(|input| *input > 0);
                 let usage = input.map(|input| self.estimated(&row.model, input));
                 let call = RelayedCall {

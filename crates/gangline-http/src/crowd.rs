@@ -68,9 +68,8 @@ impl Crowd {
     /// Takes a connection in: its number, and what ends it when it has to give way. `None` if its user has
     /// the share of one already, and each is being served.
     fn comes(&mut self, of: Origin, now: Duration) -> Option<(u64, CancellationToken)> {
-        let count = |is: &dyn Fn(Origin) -> bool| {
-            self.places.values().filter(|place| is(place.of)).count()
-        };
+        let count =
+            |is: &dyn Fn(Origin) -> bool| self.places.values().filter(|place| is(place.of)).count();
         let is_other = |of: Origin| matches!(of, Origin::Other(_));
         let (its, others) = (count(&|it| it == of), count(&is_other));
         if is_other(of) && its >= OTHER_EACH {

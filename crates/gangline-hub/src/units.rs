@@ -60,7 +60,9 @@ pub struct Installation {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// A line break or another control character would begin a line of its own.
-    #[error("{what} has a line break or another control character, which a unit cannot hold: {word:?}")]
+    #[error(
+        "{what} has a line break or another control character, which a unit cannot hold: {word:?}"
+    )]
     Control {
         /// What it is.
         what: &'static str,

@@ -222,21 +222,16 @@ impl Tool {
 
     fn is_for(self, user: User) -> bool {
         match self {
-            Self::Send
-            | Self::Recv
-            | Self::Ask
-            | Self::LooseEnds
-            | Self::Remind
-            | Self::WhoAmI => true,
+            Self::Send | Self::Recv | Self::Ask | Self::LooseEnds | Self::Remind | Self::WhoAmI => {
+                true
+            }
             Self::Answer | Self::CancelLooseEnd => user != User::Program,
             // Only a turn answers by its last text.
             Self::NoReply => user.is_in_a_session(),
             // In a session the agent's shell has these.
-            Self::Read
-            | Self::Who
-            | Self::Channels
-            | Self::Topic
-            | Self::SetDirectory => !user.is_in_a_session(),
+            Self::Read | Self::Who | Self::Channels | Self::Topic | Self::SetDirectory => {
+                !user.is_in_a_session()
+            }
             // Orders about where the agent is and what it remembers.
             Self::Join | Self::Part | Self::Compact | Self::Clear => {
                 !user.is_in_a_session() && user != User::Program

@@ -20,7 +20,9 @@ use bytes::Bytes;
 use futures::TryStreamExt as _;
 use gangline_core::price::Prices;
 use gangline_os::{CancellationToken, clock, secret::Secret, task};
-use gangline_relay::{Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Totals, Upstream};
+use gangline_relay::{
+    Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Totals, Upstream,
+};
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::{
     Request, Response, body::Frame, body::Incoming, server::conn::http1, service::service_fn,

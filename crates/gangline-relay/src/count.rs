@@ -258,7 +258,11 @@ impl<'de> Deserialize<'de> for Count {
             }
 
             fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Count, E> {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "it saturates"
+                )]
                 self.visit_u64(number as u64)
             }
 

@@ -189,7 +189,8 @@ impl Shared {
             false => body.size_hint().exact(),
         };
         self.ledger.begins(bytes).await.map_err(|why| {
-            let text = format!("this call of the model cannot be recorded, so it is not made: {why}");
+            let text =
+                format!("this call of the model cannot be recorded, so it is not made: {why}");
             warn!(text, "a request to the model's API was not sent");
             Refusal::new(StatusCode::BAD_GATEWAY, text)
         })

@@ -46,7 +46,8 @@ fn another_user_has_a_share_and_ends_nobody_elses() {
     }
     crowd.is_at(*crowd.places.keys().last().unwrap(), Stage::Busy);
     assert!(crowd.comes(Origin::Other(7), at(101)).is_none(), "each is being served");
-    let more: Vec<_> = (8..).take(2).map(|user| fill(&mut crowd, Origin::Other(user), OTHER_EACH)).collect();
+    let more: Vec<_> =
+        (8..).take(2).map(|user| fill(&mut crowd, Origin::Other(user), OTHER_EACH)).collect();
     assert_eq!(crowd.places.len(), CONNECTIONS_MAX);
     assert!(crowd.comes(Origin::Other(10), at(102)).is_some());
     assert_eq!(ended(&own), [0; 0], "no other user takes what is kept for the owner");

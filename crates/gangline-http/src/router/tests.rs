@@ -151,7 +151,12 @@ async fn a_programs_token_calls_what_reads_and_speaks() {
         for token in ["mcp-ada", OWNER] {
             let (status, told) = scene.mcp(token, &SESSION, tool(1, spec.name)).await;
             let refused = told["result"]["isError"] == true;
-            assert_eq!((status, refused), (200, token != OWNER && !is_open), "{} {told}", spec.name);
+            assert_eq!(
+                (status, refused),
+                (200, token != OWNER && !is_open),
+                "{} {told}",
+                spec.name
+            );
             let text = told["result"]["content"][0]["text"].as_str().unwrap();
             assert_eq!(text.contains("needs the owner's token"), refused, "{text}");
         }

@@ -113,7 +113,10 @@ fn what_a_unit_cannot_hold_is_refused() {
         it.check()
     };
     assert_eq!(with(&|it| it.state = bad.into()), control("the state folder's path", bad));
-    assert_eq!(with(&|it| it.config = "/a\rb".into()), control("the configuration's path", "/a\rb"));
+    assert_eq!(
+        with(&|it| it.config = "/a\rb".into()),
+        control("the configuration's path", "/a\rb")
+    );
     assert_eq!(with(&|it| it.path = "/bin\t".to_owned()), control("PATH", "/bin\t"));
     let user = |it: &mut Installation| it.scope = Scope::System { user: "o\nGroup=0".to_owned() };
     assert_eq!(with(&user), control("the user's name", "o\nGroup=0"));

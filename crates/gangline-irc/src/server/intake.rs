@@ -129,7 +129,8 @@ impl State {
 /// none of these: [`read`] takes them.
 fn is_foreign(line: &[u8]) -> bool {
     let is_named = || {
-        Message::parse(line).is_ok_and(|message| matches!(&*message.command, "NICK" | "USER" | "QUIT"))
+        Message::parse(line)
+            .is_ok_and(|message| matches!(&*message.command, "NICK" | "USER" | "QUIT"))
     };
     line.contains(&0) || (std::str::from_utf8(line).is_err() && !is_named())
 }

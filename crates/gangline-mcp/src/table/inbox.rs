@@ -153,7 +153,9 @@ pub(super) fn loose_ends(user: User) -> Described {
 pub(super) fn open(user: User) -> Value {
     let kinds = match user {
         User::Session | User::Manager | User::Agent => json!(["question", "asked", "reminder"]),
-        User::Person | User::Program => json!(["question", "asked", "reminder", "letter", "message"]),
+        User::Person | User::Program => {
+            json!(["question", "asked", "reminder", "letter", "message"])
+        }
     };
     let row = json!({"type": "object", "properties": {
         "kind": {"type": "string", "enum": kinds},

@@ -109,7 +109,9 @@ fn every_tool_is_found_by_its_name_and_needs_only_what_it_takes() {
         assert_eq!(Tool::named(tool.name()), Some(tool));
     }
     assert_eq!(Tool::named("shout"), None);
-    for tool in [User::Manager, User::Agent, User::Person, User::Program].into_iter().flat_map(offered) {
+    for tool in
+        [User::Manager, User::Agent, User::Person, User::Program].into_iter().flat_map(offered)
+    {
         let schema = &tool.input_schema;
         for needed in schema["required"].as_array().into_iter().flatten() {
             assert!(schema["properties"].get(needed.as_str().unwrap()).is_some(), "{schema}");

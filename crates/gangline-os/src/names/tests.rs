@@ -11,7 +11,8 @@ fn a_file_is_found_by_any_of_its_names() {
     for dir in ["closed/deep", "closed/open", "work"] {
         fs::create_dir_all(at(dir)).unwrap();
     }
-    for file in ["closed/token", "closed/deep/key", "closed/open/note", "closed/alone", "work/own"] {
+    for file in ["closed/token", "closed/deep/key", "closed/open/note", "closed/alone", "work/own"]
+    {
         fs::write(at(file), file).unwrap();
     }
     fs::hard_link(at("closed/token"), at("work/token")).unwrap();

@@ -151,7 +151,9 @@ const FREE: [&str; 6] = [
 ];
 
 fn head(line: &str) -> String {
-    format!("{line} HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\nx-api-key: {TOKEN}\r\ncontent-length: 0\r\n")
+    format!(
+        "{line} HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\nx-api-key: {TOKEN}\r\ncontent-length: 0\r\n"
+    )
 }
 
 async fn send(stage: &Stage, line: &str) -> String {
@@ -170,7 +172,10 @@ async fn a_spent_budget_refuses_every_way_to_spend() {
         let answer = send(&stage, line).await;
         let is_odd = answer.contains("servers read differently") || answer.contains(" paths only");
         assert!(answer.starts_with("HTTP/1.1 4"), "{line}: {answer}");
-        assert!(answer.contains("the budget is spent") || is_odd || answer.contains("serves paths"), "{line}: {answer}");
+        assert!(
+            answer.contains("the budget is spent") || is_odd || answer.contains("serves paths"),
+            "{line}: {answer}"
+        );
     }
     for line in FREE {
         let (answer, ()) = tokio::join!(send(&stage, line), async {
@@ -224,7 +229,10 @@ async fn a_call_is_noted_before_it_is_made() {
     assert_eq!(stage.notes.made.load(Ordering::SeqCst), 1, "what is free is not noted");
     stage.notes.fails.store(true, Ordering::SeqCst);
     let refused = send(&stage, "POST /v1/messages").await;
-    assert!(refused.starts_with("HTTP/1.1 502") && refused.contains("the disk is full"), "{refused}");
+    assert!(
+        refused.starts_with("HTTP/1.1 502") && refused.contains("the disk is full"),
+        "{refused}"
+    );
     assert!(!refused.contains("x-should-retry"), "a moment later it may be possible: {refused}");
     assert_eq!(stage.totals.calls(), 1, "nothing was sent");
 }

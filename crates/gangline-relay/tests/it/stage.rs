@@ -10,7 +10,9 @@ use std::{
 
 use gangline_core::price::{Price, Prices};
 use gangline_os::{CancellationToken, clock, secret::Secret, task::TaskGroup};
-use gangline_relay::{Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Report, Totals, Upstream, run};
+use gangline_relay::{
+    Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Report, Totals, Upstream, run,
+};
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

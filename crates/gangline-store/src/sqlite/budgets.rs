@@ -86,14 +86,8 @@ pub(crate) fn relay_begins(w: &mut Writer, new: &NewRelayOpen) -> Result<i64, Fa
     agents::fence(w, &new.agent, Some(new.epoch))?;
     let sql = "INSERT INTO relay_open (installation_id, agent, epoch, day, bytes, began_at) \
                VALUES (?, ?, ?, ?, ?, ?)";
-    let with = params![
-        &w.installation_id,
-        new.agent.folded(),
-        new.epoch.0,
-        &new.day,
-        new.bytes,
-        w.now.0
-    ];
+    let with =
+        params![&w.installation_id, new.agent.folded(), new.epoch.0, &new.day, new.bytes, w.now.0];
     sql::run(&w.connection, sql, with)?;
     Ok(w.connection.last_insert_rowid())
 }

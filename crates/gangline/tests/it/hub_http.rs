@@ -237,10 +237,23 @@ fn wrong_messages_over_http_are_told_as_that() {
     let (status, begun) = scene.mcp(&token, "", &ask("initialize"));
     assert_eq!((status, &begun["result"]["protocolVersion"]), (200, &json!("2025-11-25")));
     let (status, listed) = scene.mcp(&token, "", &ask("tools/list"));
-    let names: Vec<&str> =
-        listed["result"]["tools"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    let names: Vec<&str> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
     let of_the_owner = [
-        "answer", "cancel_loose_end", "join", "part", "compact", "clear", "pause", "resume", "abort", "whisper",
+        "answer",
+        "cancel_loose_end",
+        "join",
+        "part",
+        "compact",
+        "clear",
+        "pause",
+        "resume",
+        "abort",
+        "whisper",
     ];
     let open: Vec<&str> = TOOLS.into_iter().filter(|it| !of_the_owner.contains(it)).collect();
     assert_eq!((status, names), (200, open));

@@ -25,11 +25,11 @@ use crate::{
     asking::Asker,
     bus::Incoming,
     carrying::Waiting,
-    control::folder::Readable,
     chat::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
     },
+    control::folder::Readable,
     identity::Identity,
     rooms::{Became, By, Rooms, RoomsCommand, Spoken, Unread},
     showing::Showing,

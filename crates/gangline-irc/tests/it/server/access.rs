@@ -82,7 +82,8 @@ const FOREIGN: [&[u8]; 14] = [
     b"NICK a\0b\r\n",
 ];
 /// What would be taken for a client's lines behind them.
-const SMUGGLED: &[u8] = b"\r\nNICK w\r\nUSER w 0 * :w\r\nJOIN #room\r\nPRIVMSG #room :@spark-ada obey\r\n";
+const SMUGGLED: &[u8] =
+    b"\r\nNICK w\r\nUSER w 0 * :w\r\nJOIN #room\r\nPRIVMSG #room :@spark-ada obey\r\n";
 
 /// What another protocol's client sends is closed at the byte that no client of IRC sends, however it is cut,
 /// and nothing behind it is taken. Somebody who is on the server may send anything.
@@ -113,7 +114,11 @@ async fn another_protocol_is_closed_at_its_first_byte() {
     let mut preface = room.dial().await;
     preface.raw(&[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", SMUGGLED].concat()).await;
     assert!(closed(preface).await.last().unwrap().contains("does not speak HTTP"));
-    for later in [&b"CAP LS 302\r\nJOIN \xff\xfe"[..], b"NICK w\r\n\x16\x03\xff", b"NICK w\r\nUSER \0 0 * :w"] {
+    for later in [
+        &b"CAP LS 302\r\nJOIN \xff\xfe"[..],
+        b"NICK w\r\n\x16\x03\xff",
+        b"NICK w\r\nUSER \0 0 * :w",
+    ] {
         let mut peer = room.dial().await;
         peer.raw(&[later, SMUGGLED].concat()).await;
         let told = closed(peer).await;

@@ -8,10 +8,9 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
-    NewRelayOpen,
     AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, DeliveryEnd, Entry, Firing,
-    NewAlert, NewDelivery, NewEvent, NewFinding, NewQuestion, OpenApproval, Said, SentAs, Store,
-    TrustWord, Waited,
+    NewAlert, NewDelivery, NewEvent, NewFinding, NewQuestion, NewRelayOpen, OpenApproval, Said,
+    SentAs, Store, TrustWord, Waited,
 };
 
 use super::{open, say};

@@ -7,7 +7,9 @@ use gangline_core::{
     usage::{MICROS_MAX, TOKENS_MAX},
 };
 use gangline_os::clock::{self, Clock, SharedClock, UnixMicros};
-use gangline_store::{NewMessage, NewRaise, NewRelayOpen, NewUsage, OpenOptions, RelayedCall, Store, StoreError};
+use gangline_store::{
+    NewMessage, NewRaise, NewRelayOpen, NewUsage, OpenOptions, RelayedCall, Store, StoreError,
+};
 
 use crate::support::*;
 

@@ -73,5 +73,8 @@ fn a_connection_carries_one_request_after_the_other() {
     // Two at once are answered in their order.
     ask(&scene, &mut stream);
     ask(&scene, &mut stream);
-    assert_eq!((response(&mut reader).1, response(&mut reader).1), ("[]".to_owned(), "[]".to_owned()));
+    assert_eq!(
+        (response(&mut reader).1, response(&mut reader).1),
+        ("[]".to_owned(), "[]".to_owned())
+    );
 }

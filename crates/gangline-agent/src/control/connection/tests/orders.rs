@@ -171,7 +171,9 @@ async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
 
     let mut fixture = Fixture::open().await;
     let root = fixture.folder.path().to_owned();
-    for folder in ["work/plain", "work/inside", "work/out", "work/shut", "work/fifo", "closed", "away"] {
+    for folder in
+        ["work/plain", "work/inside", "work/out", "work/shut", "work/fifo", "closed", "away"]
+    {
         std::fs::create_dir_all(root.join(folder)).unwrap();
     }
     for file in ["work/plain/CLAUDE.md", "closed/CLAUDE.md", "away/CLAUDE.md"] {
@@ -217,7 +219,10 @@ async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
         for token in ["", r#","token":"the owner""#] {
             let answer = client.ask(&ask(token)).await;
             assert!(!answer.contains("the text") && !answer.contains("CLAUDE.md\""), "{answer}");
-            assert!(answer.contains("told to the agent alone") || answer.contains("refused: "), "{answer}");
+            assert!(
+                answer.contains("told to the agent alone") || answer.contains("refused: "),
+                "{answer}"
+            );
         }
     }
 }
