@@ -182,7 +182,9 @@ mod sqlite {
             another_question_gets_another_number;
         budgets:
             spending_is_added_up_by_agent_room_and_day,
+            no_number_breaks_a_sum,
             relayed_calls_are_counted_by_day_and_end,
+            a_noted_call_that_did_not_end_is_listed_to_the_next_life,
             a_budget_is_raised_for_one_day,
             one_hold_of_the_fleet_is_open_at_a_time,
             what_was_used_is_kept_for_ninety_days;

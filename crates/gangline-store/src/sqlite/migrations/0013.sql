@@ -41,6 +41,17 @@ CREATE INDEX folder_trust_agent ON folder_trust (agent, folder, id);
 
 -- Requests to a model that are under way.
 
+CREATE TABLE relay_open (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  installation_id TEXT NOT NULL,
+  agent           TEXT NOT NULL,
+  epoch           INTEGER NOT NULL,
+  day             TEXT NOT NULL,
+  -- Of its request; NULL = its head did not tell.
+  bytes           INTEGER,
+  began_at        INTEGER NOT NULL
+) STRICT;
+
 -- Rules that no longer hold.
 
 -- Announcements and decisions.
