@@ -38,7 +38,6 @@ pub use types::{
     TrustWord, TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose, WithdrawApproval,
 };
 pub use types::{AlertRow, AlertWords, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
-pub use types::{FolderTrustRow, NewFolderTrust, TrustWord};
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters
 /// are in no text that was made visible ([`gangline_core::shown`]), so nothing quoted is replaced.

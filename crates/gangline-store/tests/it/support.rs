@@ -24,7 +24,6 @@ use gangline_store::{
     Ruling, Send, Settle, Store, StoreError, Take, TokenScope, TrustWord, Tuning, Whose,
     WithdrawApproval,
 };
-use gangline_store::{NewFolderTrust, TrustWord};
 
 /// One installation's store, on the engine that the contract is run for.
 pub(crate) struct Fixture {
