@@ -429,7 +429,7 @@ fn a_manager_that_dies_after_its_request_asks_once() {
     for pid in scene.world().processes_like(&format!("daemon {BOSS}")) {
         let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
     }
-    scene.command(&["approve", "1"]).ok();
+    let _ = scene.command(&["approve", "1"]).ok();
     scene.boss.hears(BOSS, "#general", "I have hired");
     let told = scene.stage.query(results);
     assert_eq!(told.len(), 2, "{told:?}");
