@@ -4,11 +4,24 @@
 use std::{fs, path::Path, process::Command};
 
 use gangline_testkit::{IrcPeer, Ran, Running, Stage, World, eventually_seeing};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 
 const BOSS: &str = "oak-boss";
 const ADA: &str = "oak-ada";
 const SCRIPT: &str = r##"
 rules:
+  - when: {user: 'hire (\S+)', tool: request_spawn}
+    reply: [tool_use: {name: whoami, input: {}}]
+  - when: {tool: whoami}
+    times: 1
+    reply: [delay_ms: 600000, text: "never"]
+  - when: {tool: whoami}
+    reply: [text: "I have hired"]
+  - when: {user: 'hire (\S+)'}
+    reply: [tool_use: {name: request_spawn, input: {name: "$1", reason: "too much to do"}}]
   - when: {tool: request_spawn}
     reply: [text: "I have asked"]
   - when: {tool: request_apply_commit}
@@ -396,4 +409,31 @@ fn a_hub_killed_while_it_undoes_a_change_goes_on_undoing() {
         assert_eq!(scene.text(), before, "{point}");
         assert_eq!(scene.git(&["log", "--format=%h"]).lines().count(), 3, "{point}: undone once");
     }
+}
+
+/// The manager dies after it has asked, and the owner decides meanwhile: its next attempt asks for nothing
+/// more, and is told what became of the request.
+#[test]
+fn a_manager_that_dies_after_its_request_asks_once() {
+    let mut scene = Scene::with_repository(60, &[]);
+    scene.ask("hire bob");
+    scene.sees(&["1 spawn requested"]);
+    let results =
+        "SELECT payload FROM events WHERE kind = 'tool_result' AND payload LIKE '%request_spawn%'";
+    let looked =
+        "SELECT count(*) FROM events WHERE kind = 'tool_result' AND payload LIKE '%whoami%'";
+    eventually_seeing("the end of its calls", || {
+        let count = scene.stage.query(looked);
+        if count == ["1"] { Ok(()) } else { Err(format!("{count:?}")) }
+    });
+    for pid in scene.world().processes_like(&format!("daemon {BOSS}")) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+    let _ = scene.command(&["approve", "1"]).ok();
+    scene.boss.hears(BOSS, "#general", "I have hired");
+    let told = scene.stage.query(results);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].contains("already asked for as change 1 "), "{told:?}");
+    assert_eq!(scene.stage.query("SELECT count(*) FROM changes"), ["1"]);
+    scene.sees(&["1 spawn applied"]);
 }

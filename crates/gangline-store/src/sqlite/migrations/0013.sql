@@ -18,7 +18,7 @@ CREATE TABLE acts (
   repeats         INTEGER,
   at              INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX acts_request ON acts (agent, request);
+CREATE UNIQUE INDEX acts_request ON acts (agent, request, key);
 CREATE INDEX acts_turn ON acts (agent, turn_epoch, turn_number);
 CREATE INDEX acts_repeats ON acts (repeats) WHERE repeats IS NOT NULL;
 
