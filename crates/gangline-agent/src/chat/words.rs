@@ -9,20 +9,27 @@ use gangline_core::{
     finding::FindingKind,
     model::ModelName,
     name::{ChannelName, fold},
-    pause::Continue,
+    pause::{Continue, PauseReason},
     room_words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
     time::WallMicros,
     trust::{self, Action},
 };
 use gangline_irc::client::Line;
 use gangline_os::change_notice;
-use gangline_store::{Cancel, FindingFilter, MessageFilter, MessageRow};
+use gangline_store::{Cancel, FindingFilter, MessageFilter, MessageRow, NewPause, StoreError};
 use tracing::{info, warn};
 
-use super::{Chat, answer::place_of, bare::Decides, decide::Handled, findings::NO_TURN};
+use super::{
+    Chat,
+    answer::place_of,
+    bare::Decides,
+    decide::{Handled, known_as},
+    findings::NO_TURN,
+};
 use crate::{
     bus::{Incoming, Word},
     model,
+    orders::{NotOrdered, Orders},
     texts::{self, approvals, pauses},
 };
 
@@ -232,7 +239,7 @@ impl Chat {
             let abort = word == RoomWord::Abort;
             let own = if abort { self.own_turn(who).await } else { None };
             if let Some(turn) = own {
-                self.end_own(line, turn).await;
+                self.end_own(line, who, turn).await;
             } else if abort && asks {
                 let text = if no_turn { NO_TURN } else { NOT_YOUR_TURN };
                 self.answer(line, text).await;
@@ -261,10 +268,10 @@ impl Chat {
             RoomWord::StandDown => return self.stand_down(line, who).await,
             RoomWord::SetModel(model) => return self.choose(line, model).await,
             RoomWord::NewSession => {
-                return self.change_context(line, ContextChange::Clear).await;
+                return self.change_context(line, who, ContextChange::Clear).await;
             }
             RoomWord::Compact => {
-                return self.change_context(line, ContextChange::Compact).await;
+                return self.change_context(line, who, ContextChange::Compact).await;
             }
             RoomWord::Trust => {
                 let text = self.untrusted().await;
@@ -276,10 +283,7 @@ impl Chat {
                 let text = self.aborts();
                 self.answer(line, &text).await;
             }
-            RoomWord::Abort => {
-                let text = self.aborts();
-                self.order(line, Word::Abort, &text).await;
-            }
+            RoomWord::Abort => self.abort(line, who).await,
         }
         Handled::Yes
     }
@@ -318,7 +322,9 @@ impl Chat {
                 format!("paused: I store new messages and begin no turn{told} until `resume`")
             }
         };
-        self.order(line, Word::Pause { until }, &text).await;
+        let pause = NewPause::new(self.deps.agent.clone(), PauseReason::Operator, until);
+        let stored = self.deps.store.begin_pause(pause);
+        self.order(line, (Word::Pause { until }, &text), stored).await;
     }
 
     /// Also what is parked, or waits for a login, tries again.
@@ -333,7 +339,8 @@ impl Chat {
                 "I am not paused, so nothing changes; `status` shows what I do".to_owned()
             }
         };
-        self.order(line, Word::Resume, &text).await;
+        let stored = self.deps.store.resume(&self.deps.agent);
+        self.order(line, (Word::Resume, &text), stored).await;
     }
 
     /// Returns the open turn, if every message of it is this person's.
@@ -350,20 +357,62 @@ impl Chat {
         view.turn.filter(|_| trust::owns_turn(who, &authors))
     }
 
-    /// Ends a turn for its author, and none that has begun since.
-    async fn end_own(&self, line: &Line, turn: TurnId) {
-        // A word from history was said to another state of things.
-        if !line.from_history {
-            self.notify_loop(Incoming::EndTurn { turn }).await;
-            self.answer(line, "ending the turn").await;
-        }
+    /// Returns where orders of this person are stored.
+    pub(super) fn orders<'a>(&'a self, by: &'a str) -> Orders<'a> {
+        let deps = &self.deps;
+        Orders { store: &deps.store, clock: &deps.clock, agent: &deps.agent, by }
     }
 
-    /// Tells the agent loop, and says so. A word from history was said to another state of things.
-    async fn order(&self, line: &Line, word: Word, text: &str) {
-        if !line.from_history {
-            self.notify_loop(Incoming::Operator(word)).await;
-            self.answer(line, text).await;
+    /// Ends a turn for its author, and none that has begun since.
+    async fn end_own(&self, line: &Line, who: &Principal, turn: TurnId) {
+        // A word from history was said to another state of things.
+        if line.from_history {
+            return;
+        }
+        let text = match self.orders(&known_as(line, who)).end(turn).await {
+            Ok(true) => {
+                self.notify_loop(Incoming::EndTurn { turn }).await;
+                "ending the turn".to_owned()
+            }
+            Ok(false) => NO_TURN.to_owned(),
+            Err(error) => not_ordered(&error),
+        };
+        self.answer(line, &text).await;
+    }
+
+    /// Ends the open turn, and an escalation.
+    async fn abort(&self, line: &Line, who: &Principal) {
+        if line.from_history {
+            return;
+        }
+        let text = self.aborts();
+        let text = match self.orders(&known_as(line, who)).abort(&self.deps.showing).await {
+            Ok(turn) => {
+                self.notify_loop(Incoming::Operator(Word::Abort { turn })).await;
+                text
+            }
+            Err(error) => not_ordered(&error),
+        };
+        self.answer(line, &text).await;
+    }
+
+    /// Stores what a person ordered, says so, and has the agent loop act on it. A word from history was
+    /// said to another state of things.
+    async fn order(
+        &self,
+        line: &Line,
+        (word, text): (Word, &str),
+        stored: impl Future<Output = Result<(), StoreError>>,
+    ) {
+        if line.from_history {
+            return;
+        }
+        match stored.await {
+            Ok(()) => {
+                self.notify_loop(Incoming::Operator(word)).await;
+                self.answer(line, text).await;
+            }
+            Err(error) => self.answer(line, &not_ordered(&error.into())).await,
         }
     }
 
@@ -442,7 +491,7 @@ impl Chat {
     }
 
     /// Has the context shortened or emptied once no turn is open.
-    async fn change_context(&self, line: &Line, change: ContextChange) -> Handled {
+    async fn change_context(&self, line: &Line, who: &Principal, change: ContextChange) -> Handled {
         if line.from_history {
             return Handled::Yes;
         }
@@ -465,8 +514,13 @@ impl Chat {
             | PhaseName::Interrupting
                 if can =>
             {
-                self.notify_loop(Incoming::Change(change)).await;
-                text.to_owned()
+                match self.orders(&known_as(line, who)).change(change).await {
+                    Ok(order) => {
+                        self.notify_loop(Incoming::Change { change, order }).await;
+                        text.to_owned()
+                    }
+                    Err(error) => not_ordered(&error),
+                }
             }
             PhaseName::Idle
             | PhaseName::Taking
@@ -495,6 +549,12 @@ impl Chat {
         let around = showing.around(&self.deps.store, agent, self.deps.clock.now()).await;
         showing.status((agent, epoch), around).description
     }
+}
+
+/// Returns the reply to an order that could not be stored.
+fn not_ordered(error: &NotOrdered) -> String {
+    warn!(%error, "an order is not carried out");
+    error.to_string()
 }
 
 /// Returns what somebody must be allowed to do to say the word.
