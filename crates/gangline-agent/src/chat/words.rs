@@ -3,34 +3,25 @@
 
 use gangline_core::{
     ApprovalNumber, MessageState, Principal, Target, Tier, TurnId,
-    agent::{ContextChange, PhaseName},
+    agent::ContextChange,
     approval::{self, Addressed, ApprovalState},
     cause,
     finding::FindingKind,
     model::ModelName,
     name::{ChannelName, fold},
-    pause::{Continue, PauseReason},
     room_words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
-    time::WallMicros,
     trust::{self, Action},
 };
 use gangline_irc::client::Line;
 use gangline_os::change_notice;
-use gangline_store::{Cancel, FindingFilter, MessageFilter, MessageRow, NewPause, StoreError};
+use gangline_store::{Cancel, FindingFilter, MessageFilter, MessageRow};
 use tracing::{info, warn};
 
-use super::{
-    Chat,
-    answer::place_of,
-    bare::Decides,
-    decide::{Handled, known_as},
-    findings::NO_TURN,
-};
+use super::{Chat, answer::place_of, bare::Decides, decide::Handled, findings::NO_TURN};
 use crate::{
-    bus::{Incoming, Word},
+    bus::Incoming,
     model,
-    orders::{NotOrdered, Orders},
-    texts::{self, approvals, pauses},
+    texts::{self, approvals},
 };
 
 /// How many of the last messages are searched for the turn that ended last.
@@ -304,45 +295,6 @@ impl Chat {
         }
     }
 
-    fn is_escalated(&self) -> bool {
-        self.deps.showing.borrow().note.escalated.is_some()
-    }
-
-    async fn pause(&self, line: &Line, ends: Option<&str>) {
-        let until = match ends.map(|ends| pauses::ends(ends, self.deps.clock.now())).transpose() {
-            Ok(until) => until,
-            Err(why) => return self.answer(line, &format!("nothing changes: {why}")).await,
-        };
-        let told = until.map_or_else(String::new, |at| {
-            format!(" until {}, or", pauses::local(WallMicros(at.0)))
-        });
-        let text = match (self.deps.showing.borrow().view.paused, until) {
-            (true, None) => "I am paused already; say `resume` to continue".to_owned(),
-            (_, _) => {
-                format!("paused: I store new messages and begin no turn{told} until `resume`")
-            }
-        };
-        let pause = NewPause::new(self.deps.agent.clone(), PauseReason::Operator, until);
-        let stored = self.deps.store.begin_pause(pause);
-        self.order(line, (Word::Pause { until }, &text), stored).await;
-    }
-
-    /// Also what is parked, or waits for a login, tries again.
-    async fn resume(&self, line: &Line) {
-        let view = self.deps.showing.borrow().view.clone();
-        let waits = view.paused || view.needs_login || view.phase == PhaseName::Parked;
-        let text = match (self.still_held(Continue::Resume), waits) {
-            (Some(held), _) => held,
-            (None, true) => "resumed".to_owned(),
-            (None, false) if self.is_escalated() => "resumed: the escalation is over".to_owned(),
-            (None, false) => {
-                "I am not paused, so nothing changes; `status` shows what I do".to_owned()
-            }
-        };
-        let stored = self.deps.store.resume(&self.deps.agent);
-        self.order(line, (Word::Resume, &text), stored).await;
-    }
-
     /// Returns the open turn, if every message of it is this person's.
     async fn own_turn(&self, who: &Principal) -> Option<TurnId> {
         if who.tier != Tier::Member {
@@ -355,65 +307,6 @@ impl Chat {
             authors.push(self.deps.store.message(message).await.ok()??.principal);
         }
         view.turn.filter(|_| trust::owns_turn(who, &authors))
-    }
-
-    /// Returns where orders of this person are stored.
-    pub(super) fn orders<'a>(&'a self, by: &'a str) -> Orders<'a> {
-        let deps = &self.deps;
-        Orders { store: &deps.store, clock: &deps.clock, agent: &deps.agent, by }
-    }
-
-    /// Ends a turn for its author, and none that has begun since.
-    async fn end_own(&self, line: &Line, who: &Principal, turn: TurnId) {
-        // A word from history was said to another state of things.
-        if line.from_history {
-            return;
-        }
-        let text = match self.orders(&known_as(line, who)).end(turn).await {
-            Ok(true) => {
-                self.notify_loop(Incoming::EndTurn { turn }).await;
-                "ending the turn".to_owned()
-            }
-            Ok(false) => NO_TURN.to_owned(),
-            Err(error) => not_ordered(&error),
-        };
-        self.answer(line, &text).await;
-    }
-
-    /// Ends the open turn, and an escalation.
-    async fn abort(&self, line: &Line, who: &Principal) {
-        if line.from_history {
-            return;
-        }
-        let text = self.aborts();
-        let text = match self.orders(&known_as(line, who)).abort(&self.deps.showing).await {
-            Ok(turn) => {
-                self.notify_loop(Incoming::Operator(Word::Abort { turn })).await;
-                text
-            }
-            Err(error) => not_ordered(&error),
-        };
-        self.answer(line, &text).await;
-    }
-
-    /// Stores what a person ordered, says so, and has the agent loop act on it. A word from history was
-    /// said to another state of things.
-    async fn order(
-        &self,
-        line: &Line,
-        (word, text): (Word, &str),
-        stored: impl Future<Output = Result<(), StoreError>>,
-    ) {
-        if line.from_history {
-            return;
-        }
-        match stored.await {
-            Ok(()) => {
-                self.notify_loop(Incoming::Operator(word)).await;
-                self.answer(line, text).await;
-            }
-            Err(error) => self.answer(line, &not_ordered(&error.into())).await,
-        }
     }
 
     /// In this room agents start nothing with the agent until a person mentions it again; what
@@ -490,48 +383,6 @@ impl Chat {
         Handled::Yes
     }
 
-    /// Has the context shortened or emptied once no turn is open.
-    async fn change_context(&self, line: &Line, who: &Principal, change: ContextChange) -> Handled {
-        if line.from_history {
-            return Handled::Yes;
-        }
-        let can = self.deps.can;
-        let (can, text, cannot) = match change {
-            ContextChange::Compact => (can.compact, "I shorten my context", "shorten my context"),
-            ContextChange::Clear => {
-                (can.clear, "the next turn begins a new session", "begin a new session")
-            }
-        };
-        let phase = self.deps.showing.borrow().view.phase;
-        let text = match phase {
-            PhaseName::Down | PhaseName::Starting | PhaseName::Parked => {
-                "my backend is not running; try again when `status` shows it is".to_owned()
-            }
-            PhaseName::Idle
-            | PhaseName::Taking
-            | PhaseName::Prompting
-            | PhaseName::Working
-            | PhaseName::Interrupting
-                if can =>
-            {
-                match self.orders(&known_as(line, who)).change(change).await {
-                    Ok(order) => {
-                        self.notify_loop(Incoming::Change { change, order }).await;
-                        text.to_owned()
-                    }
-                    Err(error) => not_ordered(&error),
-                }
-            }
-            PhaseName::Idle
-            | PhaseName::Taking
-            | PhaseName::Prompting
-            | PhaseName::Working
-            | PhaseName::Interrupting => format!("my backend cannot {cannot}"),
-        };
-        self.answer(line, &text).await;
-        Handled::Yes
-    }
-
     /// Returns what the agent does, in the words of every other surface (C28).
     /// In another place nothing is quoted of a private turn.
     pub(super) async fn status(&self, place: &str) -> String {
@@ -549,12 +400,6 @@ impl Chat {
         let around = showing.around(&self.deps.store, agent, self.deps.clock.now()).await;
         showing.status((agent, epoch), around).description
     }
-}
-
-/// Returns the reply to an order that could not be stored.
-fn not_ordered(error: &NotOrdered) -> String {
-    warn!(%error, "an order is not carried out");
-    error.to_string()
 }
 
 /// Returns what somebody must be allowed to do to say the word.

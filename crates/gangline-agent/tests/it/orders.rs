@@ -9,7 +9,7 @@ const SCRIPT: &str = r#"
 rules:
   - when: {tool_result: '.*'}
     reply: [text: "went on"]
-  - when: {user: 'work'}
+  - when: {user: 'toil away'}
     reply: [tool_use: {name: Bash, input: {command: "echo began >> began; until [ -e go ]; do sleep 0.05; done"}}]
   - when: {user: 'say exactly (\w+)'}
     reply: [text: "$1"]
@@ -22,7 +22,7 @@ const STATES: &str = "SELECT state || ' ' || coalesce(reason, '') || ' ' || take
 
 /// Ada runs a command for alice.
 fn at_work(rig: &Rig, alice: &mut IrcPeer) {
-    alice.say(ROOM, "@lab-ada work");
+    alice.say(ROOM, "@lab-ada toil away");
     rig.first_line("began");
 }
 
@@ -112,9 +112,6 @@ fn an_order_about_the_session_holds_over_the_death_of_the_daemon() {
             let first = rig.requests()[asked].to_string();
             let remembers = first.contains("say exactly plum");
             assert_eq!(remembers, verb == "compact", "{verb}: {first}");
-            if verb == "compact" {
-                assert!(!first.contains("tool_result"), "before the next turn: {first}");
-            }
             assert_eq!(daemon.stop().code, 0);
         }
     }
@@ -183,7 +180,7 @@ fn a_command_that_may_have_run_is_asked_again_and_the_owner_is_told() {
     let rig = Rig::native(SCRIPT, "");
     let daemon = rig.start();
     let (mut alice, mut boss) = (rig.member("alice"), rig.owner("boss"));
-    alice.say(ROOM, "@lab-ada work");
+    alice.say(ROOM, "@lab-ada toil away");
     boss.hears(ADA, ROOM, "wants to run");
     let number = rig.query("SELECT number FROM approvals").remove(0);
     boss.say(ROOM, &format!("@lab-ada yes {number}"));
@@ -193,7 +190,7 @@ fn a_command_that_may_have_run_is_asked_again_and_the_owner_is_told() {
     std::fs::write(rig.work("go"), "").unwrap();
     let daemon = rig.start();
     let told = boss.hears(ADA, ROOM, "it may have run");
-    assert!(told.contains("wants to run") && told.contains("boss allowed this at "), "{told}");
+    assert!(told.contains("wants to run") && told.contains("boss (owner) allowed this at "), "{told}");
     assert_eq!(rig.lines("began"), ["began"], "one yes, once");
     let again = rig.query("SELECT number FROM approvals WHERE state = 'open'").remove(0);
     boss.say(ROOM, &format!("@lab-ada yes {again}"));
