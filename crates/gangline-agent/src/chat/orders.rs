@@ -122,7 +122,12 @@ impl Chat {
     }
 
     /// Has the context shortened or emptied once no turn is open.
-    pub(super) async fn change_context(&self, line: &Line, who: &Principal, change: ContextChange) -> Handled {
+    pub(super) async fn change_context(
+        &self,
+        line: &Line,
+        who: &Principal,
+        change: ContextChange,
+    ) -> Handled {
         if line.from_history {
             return Handled::Yes;
         }

@@ -190,7 +190,10 @@ fn a_command_that_may_have_run_is_asked_again_and_the_owner_is_told() {
     std::fs::write(rig.work("go"), "").unwrap();
     let daemon = rig.start();
     let told = boss.hears(ADA, ROOM, "it may have run");
-    assert!(told.contains("wants to run") && told.contains("boss (owner) allowed this at "), "{told}");
+    assert!(
+        told.contains("wants to run") && told.contains("boss (owner) allowed this at "),
+        "{told}"
+    );
     assert_eq!(rig.lines("began"), ["began"], "one yes, once");
     let again = rig.query("SELECT number FROM approvals WHERE state = 'open'").remove(0);
     boss.say(ROOM, &format!("@lab-ada yes {again}"));

@@ -196,8 +196,7 @@ fn what_was_ordered_of_an_earlier_daemon_is_done_first() {
     let left = OpenTurnOrder { id: 7, kind: TurnOrderKind::Compact, turn: None };
     rig.agent_loop = rig.agent_loop.ordered(vec![left]);
     rig.agent_loop.take(Incoming::Begin);
-    rig.agent_loop
-        .message(Waiting { row: row(1, ("ori", Tier::Owner), "#lab"), said: Vec::new() });
+    rig.agent_loop.message(Waiting { row: row(1, ("ori", Tier::Owner), "#lab"), said: Vec::new() });
     rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
     rig.agent_loop.journal.take_waiting();
     rig.hears(RuntimeEvent::Compacted { failed: None });

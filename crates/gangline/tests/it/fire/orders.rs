@@ -35,9 +35,8 @@ fn dies(daemon: &mut Running, why: &str) {
 #[test]
 fn an_ended_turn_is_not_taken_again_wherever_its_daemon_dies() {
     let points = ["order_turn.after_sync", "end_turn.before_commit", "end_turn.after_sync"];
-    let agents: Vec<(String, String)> = (0..2 * points.len())
-        .map(|n| (format!("fire-o{n}"), format!("#o{n}")))
-        .collect();
+    let agents: Vec<(String, String)> =
+        (0..2 * points.len()).map(|n| (format!("fire-o{n}"), format!("#o{n}"))).collect();
     let fire = Fire::new(&agents);
     let standin = fire.standin();
     let hub = fire.world.start_ready(&["--config", &fire.config, "up", "--no-agents"]);
@@ -93,9 +92,7 @@ fn orders_hold_when_the_daemon_dies_right_behind_the_word() {
     let states = "SELECT state || ' ' || coalesce(reason, '') || ' ' || takes FROM messages \
                   WHERE body LIKE '%run echo%' ORDER BY id";
     let held = vec!["failed interrupted:operator 1".to_owned(); ROUNDS];
-    eventually_within(SETTLE, "every order to hold", || {
-        (fire.query(states) == held).then_some(())
-    });
+    eventually_within(SETTLE, "every order to hold", || (fire.query(states) == held).then_some(()));
     let ran = "SELECT count(*) FROM approvals WHERE state = 'allowed'";
     assert_eq!(fire.query(ran), ["0"]);
     assert_eq!(daemon.terminate(), 0, "{}", daemon.output());
