@@ -18,6 +18,7 @@ mod pausing;
 mod pulse;
 mod reports;
 mod restart;
+mod session_orders;
 mod settle;
 mod show;
 #[cfg(test)]
@@ -138,6 +139,7 @@ pub(crate) struct AgentLoop {
     /// By whom tokens are counted.
     counted: generation::Counted,
     whispers: whispers::Whispers,
+    session_orders: session_orders::SessionOrders,
     /// Why no new turn is begun, beside what the state machine knows.
     pausing: pausing::Pausing,
     /// What the supervisor is told.
@@ -224,6 +226,7 @@ impl AgentLoop {
             feed: Feed::default(),
             watchdogs: Watchdogs::new(Limits::default()),
             whispers: whispers::Whispers::new(ports.whispers),
+            session_orders: session_orders::SessionOrders::default(),
         }
     }
 
@@ -372,6 +375,7 @@ impl AgentLoop {
             }
             RuntimeEvent::Compacted { failed } => {
                 self.shown.compacting = false;
+                self.compacted();
                 match failed {
                     Some(_) => self.owes_no_checkpoint(),
                     None => self.owes_checkpoint(checkpoints::Why::Shortened),

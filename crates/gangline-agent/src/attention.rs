@@ -1,17 +1,23 @@
 //! Answers to findings: what a choice does, the same on every surface.
 //!
 //! What is a row is done here; what only the agent's daemon can do is left to the caller. The finding is
-//! resolved after its choice was carried out, so that nothing is resolved undone. Start at [`chosen`].
+//! resolved after its choice was carried out, so that nothing is resolved undone; a decision on an escalation
+//! is rows only, and one commit ([`guide`]). Start at [`chosen`].
 
 use gangline_api::status::{ShownPause, still_held as still_held_by};
-use gangline_core::{AgentName, FindingNumber, finding::ChoiceWord, pause::Continue};
+use gangline_core::{
+    AgentName, FindingNumber, TurnId,
+    finding::{ChoiceWord, FindingKind},
+    pause::Continue,
+};
 use gangline_os::{
     change_notice,
     clock::{UnixMicros, rfc3339},
     paths::Paths,
 };
 use gangline_store::{
-    Desired, FindingError, FindingRow, PauseRow, Released, RestartWhen, Store, StoreError,
+    Desired, EscalationAnswer, FindingError, FindingRow, PauseRow, Released, RestartWhen, Store,
+    StoreError,
 };
 use jiff::tz::TimeZone;
 
@@ -192,6 +198,28 @@ pub async fn carry_out(
             format!("{agent} is restarted by the hub")
         }
     }))
+}
+
+/// Returns whether the choice is a decision on an escalation: [`guide`] carries it out.
+#[must_use]
+pub fn guides(row: &FindingRow, choice: ChoiceWord) -> bool {
+    row.kind.known() == Some(FindingKind::Escalation) && continues(choice).is_some()
+}
+
+/// Carries out a decision on an escalation, in one commit: the finding is resolved, its pause ends, and
+/// by `abort` the open turn is ordered to end. Returns that turn. The agent's daemon is notified.
+///
+/// # Errors
+/// As [`Store::answer_escalation`]; nothing has changed then.
+pub async fn guide(
+    site: Site<'_>,
+    row: &FindingRow,
+    choice: ChoiceWord,
+) -> Result<Option<TurnId>, FindingError> {
+    let answer = EscalationAnswer { number: row.number, choice, by: site.by.to_owned() };
+    let answered = site.store.answer_escalation(answer).await?;
+    change_notice::notify(&site.paths.change_notice(row.agent.folded()));
+    Ok(answered.ends)
 }
 
 /// Resolves a finding whose choice was carried out. Doing so may have resolved it already.

@@ -59,7 +59,7 @@ pub(crate) enum Incoming {
     Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId>, heard: Heard },
     /// The agent said by tool that no reply is needed.
     NoReply { turn: TurnId, message: Option<MessageId>, heard: Heard },
-    /// An operator's word.
+    /// An operator's word. Its row is on disk.
     Operator(Word),
     /// Begins no new turn for this reason. A pause that already holds gets the new end and note.
     Pause { reason: PauseReason, until: Option<UnixMicros>, note: Option<Redacted> },
@@ -72,7 +72,7 @@ pub(crate) enum Incoming {
     /// The agent is in its rooms, and its backend takes prompts or is not to be started: those who
     /// wait for it are to be told, after what was written before.
     Ready,
-    /// This turn is to end, if it is still open: somebody ended its cause, or its author wants it.
+    /// This turn is to end, if it is still open. The order is on disk.
     EndTurn { turn: TurnId },
     /// The agent reads these messages by tool: those that wait join the open turn. `rows` are what the
     /// reader found in the store, where a row may be before the loop hears of it.
@@ -81,8 +81,9 @@ pub(crate) enum Incoming {
     Looked,
     /// The supervisor says what it is doing.
     Watched(Box<SupervisorStatus>),
-    /// The agent's context is to be shortened or emptied, once no turn is open.
-    Change(ContextChange),
+    /// The agent's context is to be shortened or emptied, once no turn is open. `order` is the number of
+    /// the order's row.
+    Change { change: ContextChange, order: i64 },
     /// Something was found about this agent.
     Finding(Box<NewFinding>),
     /// What was found under this key holds no more.
@@ -154,8 +155,8 @@ pub(crate) enum Word {
     Pause { until: Option<UnixMicros> },
     /// Go on; closes the breaker too.
     Resume,
-    /// End the open turn.
-    Abort,
+    /// End this turn, and an escalation.
+    Abort { turn: Option<TurnId> },
 }
 
 /// Why the daemon cannot continue.

@@ -15,6 +15,7 @@ mod findings;
 mod first;
 pub(crate) mod inquiries;
 mod intake;
+mod orders;
 mod outbox;
 mod owners;
 mod places;

@@ -3,7 +3,7 @@
 //! the model ([`crate::model`]), each backend that the agent has had has a file, since its levels are its own.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -38,12 +38,7 @@ pub fn choose(
     effort: Option<EffortLevel>,
 ) -> io::Result<()> {
     let file = file(paths, agent, owner);
-    let Some(effort) = effort else {
-        return match fs::remove_file(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        };
-    };
+    let Some(effort) = effort else { return fsio::remove_synced(&file) };
     if let Some(folder) = file.parent() {
         fsio::private_dir(folder)?;
     }

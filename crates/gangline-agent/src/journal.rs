@@ -37,7 +37,8 @@ const RETRY_EVERY: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) enum Record {
     /// Written in one commit with the entries beside it. Of them an [`Entry::End`] and an
-    /// [`Entry::Whisper`] have a reply: [`Reply::Rescan`].
+    /// [`Entry::Whisper`] have a reply, [`Reply::Rescan`], and an [`Entry::Delivered`] has
+    /// [`Reply::Delivered`].
     Entry(Entry),
     /// Written alone; its reply reaches the loop.
     Single(Box<Single>),
@@ -60,8 +61,6 @@ pub(crate) enum Single {
     Pause(Box<NewPause>),
     /// A pause is over; with a time, only one that ends then.
     Unpause { reason: PauseReason, until: Option<UnixMicros> },
-    /// A person resumed the agent.
-    Resume,
     /// Reads what the store has of pauses, after what was written before.
     LookAtPause { words: u64 },
 }
@@ -353,6 +352,7 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
             None
         }
         Entry::Whisper(_) => Some(Reply::Rescan),
+        Entry::Delivered(number) => Some(Reply::Delivered { number: *number }),
         Entry::Alert(_) | Entry::AlertUnlessAsked { .. } | Entry::Finding(_) => {
             deps.alerts.tell();
             None
@@ -360,8 +360,8 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
         Entry::Events(_)
         | Entry::Usage(_)
         | Entry::Agent(..)
-        | Entry::Delivered(_)
         | Entry::FindingResolved(..)
+        | Entry::SessionDone(..)
         | Entry::WhispersDelivered(_) => None,
     }
 }

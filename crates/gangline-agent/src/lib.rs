@@ -33,6 +33,7 @@ mod looks;
 pub mod model;
 mod notes;
 mod nursery;
+mod orders;
 mod outgoing;
 mod overwritten;
 mod own_secrets;

@@ -6,9 +6,9 @@
 
 use std::{pin::Pin, time::Duration};
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, recovery::SentLine};
+use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, TurnId, recovery::SentLine};
 use gangline_os::clock::{SharedClock, Sleep};
-use gangline_store::{Made, MessageRow, OutboxRow, Store, WhisperRow};
+use gangline_store::{AllowedBefore, Made, MessageRow, OutboxRow, Store, WhisperRow};
 use tracing::warn;
 
 use crate::bus::Ruled;
@@ -38,8 +38,10 @@ pub(crate) struct Decided {
 pub(crate) struct Found {
     pub(crate) messages: Vec<Waiting>,
     pub(crate) decided: Vec<Decided>,
-    /// Turns whose cause somebody ended.
+    /// Turns that somebody ended, or whose cause somebody ended.
     pub(crate) ended: Vec<TurnId>,
+    /// What people allowed in earlier attempts at a message that waits.
+    pub(crate) allowed: Vec<(MessageId, Vec<AllowedBefore>)>,
     /// Whispers that were not delivered; `None` when that is not known.
     pub(crate) whispers: Option<Vec<WhisperRow>>,
     /// When the next message falls due.
@@ -121,6 +123,9 @@ async fn look(deps: LookDeps) -> Found {
     let mut found = Found::default();
     for row in rows {
         let said = if row.takes > 0 { said(&deps.store, &row).await } else { Vec::new() };
+        if row.takes > 0 {
+            found.allowed.extend(allowed(&deps, row.id).await);
+        }
         found.messages.push(Waiting { row, said });
     }
     found.decided = decided(&deps).await;
@@ -132,6 +137,13 @@ async fn look(deps: LookDeps) -> Found {
     let next = deps.store.next_due(&deps.agent, now).await.ok().flatten();
     found.due_in = next.map(|at| at.since(now));
     found
+}
+
+/// Returns what people allowed in earlier attempts at this message; nothing if they allowed nothing.
+async fn allowed(deps: &LookDeps, message: MessageId) -> Option<(MessageId, Vec<AllowedBefore>)> {
+    let rows = deps.store.allowed_before(&deps.agent, message).await;
+    let rows = rows.inspect_err(|error| warn!(%error, "cannot read what was allowed before"));
+    rows.ok().filter(|rows| !rows.is_empty()).map(|rows| (message, rows))
 }
 
 async fn whispers(deps: &LookDeps) -> Option<Vec<WhisperRow>> {

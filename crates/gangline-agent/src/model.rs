@@ -64,10 +64,7 @@ pub fn choose(
             }
             fsio::write_private(&file, format!("{model}\n").as_bytes())
         }
-        None => match fs::remove_file(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        },
+        None => fsio::remove_synced(&file),
     }
 }
 

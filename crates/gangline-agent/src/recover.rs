@@ -11,7 +11,7 @@ use gangline_core::{
     act::ActKind,
     answer::{How, Rules, TurnAction, TurnMessage},
     block::Block,
-    outcome::OutcomeRecord,
+    outcome::{By, OutcomeRecord},
     recovery::{self, LostTurn, SentLine},
 };
 use gangline_mcp::table;
@@ -26,6 +26,8 @@ use crate::{
     agent_loop::{sends_for, settle, tool_kind},
     identity::{Identity, new_event},
 };
+
+pub(crate) mod escalation;
 
 /// What was settled.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -67,6 +69,7 @@ async fn recover_one(
             messages: open.messages.iter().map(message).collect(),
             actions: for_the_prompt(actions(store, &me.agent, turn, &lines).await?, &open.messages),
             sent: lines.iter().map(sent_line).collect(),
+            ended: open.ended_by.is_some().then_some(By::Operator),
         },
         rules,
     );
@@ -81,7 +84,7 @@ async fn recover_one(
     let ended = Event::from(event::TurnEnded {
         turn,
         outcome: outcome.clone(),
-        reason: Some("the daemon ended in the middle of it".to_owned()),
+        reason: Some(why(&open)),
         messages: recovered.settle.iter().map(|one| one.message).collect(),
     });
     let end = EndTurn {
@@ -96,6 +99,14 @@ async fn recover_one(
     let ended = store.end_turn(end).await?;
     info!(%turn, "recovered a lost turn");
     Ok(ended.notify)
+}
+
+/// Returns why the turn ended, for its record.
+fn why(open: &OpenTurn) -> String {
+    match &open.ended_by {
+        Some(by) => format!("{by} had ended it when the daemon ended"),
+        None => "the daemon ended in the middle of it".to_owned(),
+    }
 }
 
 fn message(entry: &gangline_store::TurnMessage) -> TurnMessage {

@@ -143,7 +143,7 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     let (owner, configured) = (settings.backend.owner(), settings.configured_owner());
     let whose = Whose { runtime: &owner, configured: &configured };
     let unasked = kept_unasked(&settings, &store).await;
-    let epoch = store
+    let mut epoch = store
         .begin_epoch(&name, (std::process::id(), "gangline daemon"), whose)
         .await
         .map_err(|error| unusable("cannot begin", &error))?;
@@ -167,6 +167,11 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     if recovered.turns > 0 {
         info!(recovered = recovered.turns, "lost turns settled");
     }
+    recover::escalation::show(&me, &store, &mut epoch.pauses)
+        .await
+        .map_err(|error| unusable("cannot look at the escalation", &error))?;
+    let ordered = store.open_turn_orders(&name).await;
+    let ordered = ordered.map_err(|error| unusable("cannot read orders", &error))?;
     journal::notify_all(&settings.paths, &recovered.notify);
     notices(&settings, &store, (&me, &epoch)).await;
     model::adopt(&settings.paths, &name, &configured);
@@ -179,7 +184,8 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     if let Some(relay) = &relay {
         settings.secrets.push(relay.token());
     }
-    let mut parts = Parts::start(&settings, store, (epoch, unasked, note), (changes, relay));
+    let mut parts =
+        Parts::start(&settings, store, (epoch, unasked, note), (changes, relay, ordered));
     parts.begin(&settings, &me, &mut signals).await;
     // A service manager need not wait for a chat server that is away.
     notify::tell(&[Word::Ready]);

@@ -5,7 +5,7 @@ use crate::{
     answer::{Rules, Settlement, TurnAction, TurnLog, TurnMessage, settle},
     id::{MessageId, TurnId},
     message::MessageState,
-    outcome::{EndedBy, Outcome},
+    outcome::{By, EndedBy, Outcome},
 };
 
 /// A line that a turn sent by tool.
@@ -28,9 +28,11 @@ pub struct LostTurn {
     pub actions: Vec<TurnAction>,
     /// Every line that it sent, in order.
     pub sent: Vec<SentLine>,
+    /// Who had ordered it to end, if somebody had.
+    pub ended: Option<By>,
 }
 
-/// What becomes of a lost turn. Its outcome is `Lost`.
+/// What becomes of a lost turn. Its outcome is `Lost`, or that of the order to end it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Recovery {
     /// The turn.
@@ -55,8 +57,9 @@ pub struct Quote {
 /// Returns what becomes of a turn that an earlier daemon left open.
 #[must_use]
 pub fn recover(lost: LostTurn, rules: Rules) -> Recovery {
-    let LostTurn { turn, messages, actions, sent } = lost;
-    let log = TurnLog { messages, actions, outcome: Outcome::Lost(EndedBy::Itself) };
+    let LostTurn { turn, messages, actions, sent, ended } = lost;
+    let outcome = ended.map_or(Outcome::Lost(EndedBy::Itself), Outcome::Interrupted);
+    let log = TurnLog { messages, actions, outcome };
     let settle = settle(&log, rules);
     let quote = settle
         .iter()

@@ -55,6 +55,20 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(path).map_err(about("sync the folder of", path))
 }
 
+/// Removes a file, and syncs its folder. One that is not there is no error.
+///
+/// # Errors
+/// When it cannot be removed, or the folder cannot be synced.
+pub fn remove_synced(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => {
+            removed.map_err(about("remove", path))?;
+            sync_folder(path).map_err(about("sync the folder of", path))
+        }
+    }
+}
+
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;

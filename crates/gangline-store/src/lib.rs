@@ -38,6 +38,10 @@ pub use types::{
     TrustWord, TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose, WithdrawApproval,
 };
 pub use types::{AlertRow, AlertWords, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
+pub use types::{
+    AllowedBefore, EndOrder, EscalationAnswer, EscalationAnswered, Guides, OpenTurnOrder,
+    OrderedEnd, TurnOrderKind, TurnOrderOutcome,
+};
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters
 /// are in no text that was made visible ([`gangline_core::shown`]), so nothing quoted is replaced.

@@ -41,6 +41,7 @@ ops! {
     SET_AGENT = "set_agent",
     PAUSE = "pause",
     ORDER = "order",
+    ORDER_TURN = "order_turn",
     APPLIED = "applied",
     REQUEST_CHANGE = "request_change",
     DECIDE_CHANGE = "decide_change",

@@ -44,6 +44,7 @@ mod sql;
 mod statements;
 pub(crate) mod tokens;
 pub(crate) mod trace;
+pub(crate) mod turn_orders;
 pub(crate) mod turns;
 pub(crate) mod wakes;
 pub(crate) mod whispers;

@@ -21,6 +21,7 @@ mod restarts;
 mod rules;
 mod together;
 mod tokens;
+mod turn_orders;
 mod turns;
 mod wakes;
 mod whispers;

@@ -21,6 +21,7 @@ mod reminders;
 mod rules;
 mod tokens;
 mod trace;
+mod turn_orders;
 mod turns;
 mod wakes;
 mod whispers;
@@ -33,8 +34,8 @@ pub use agents::{
 pub use alerts::{AlertRow, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
 pub use applied::Applied;
 pub use approvals::{
-    Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling,
-    WithdrawApproval,
+    AllowedBefore, Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval,
+    Ruling, WithdrawApproval,
 };
 pub(crate) use approvals::{by_rules, is_by_rules};
 pub use budgets::{
@@ -60,6 +61,10 @@ pub use reminders::{Firing, NewReminder, ReminderRow, ReminderState};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};
 pub use tokens::{NewToken, TokenRow, TokenScope};
 pub use trace::{Made, Trace};
+pub use turn_orders::{
+    EndOrder, EscalationAnswer, EscalationAnswered, Guides, OpenTurnOrder, OrderedEnd,
+    TurnOrderKind, TurnOrderOutcome,
+};
 pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
 pub use wakes::NewWake;
 pub use whispers::{Delivered, NewWhisper, OfFinding, WhisperRow};

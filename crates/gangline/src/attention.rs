@@ -6,6 +6,7 @@ use gangline_core::{
     AgentName, ApprovalNumber, FindingNumber, QuestionNumber, Redactor,
     approval::{self, DecisionLine, Reach},
     finding::ChoiceWord,
+    pause::Continue,
     question::{self, Standing},
     shown,
 };
@@ -40,6 +41,10 @@ pub(crate) async fn answer(
         Ok(chosen) => chosen,
         Err(error) => return Err(not_chosen(site, error).await),
     };
+    if attention::guides(&row, choice) {
+        let done = guide(site, &row, choice).await?;
+        return Ok(Answered { row, choice, done });
+    }
     let done = match attention::carry_out(site, &row, choice).await? {
         Left::Done(done) => done,
         Left::Resume => tell(site, &row.agent, Word::Resume).await?,
@@ -47,6 +52,29 @@ pub(crate) async fn answer(
     };
     attention::settle(site, number, choice).await?;
     Ok(Answered { row, choice, done })
+}
+
+/// Answers an escalation: its rows are all that is needed. Returns what came of it.
+async fn guide(site: Site<'_>, row: &FindingRow, choice: ChoiceWord) -> Result<String, Failure> {
+    let agent = &row.agent;
+    let ends = attention::guide(site, row, choice).await.map_err(not_found)?;
+    let runs = fleet::holder(site.paths, agent)?.is_some();
+    if choice == ChoiceWord::Resume && runs {
+        // A backend that is parked, or waits for a login, is tried again: that is no row. What was
+        // answered stands without it.
+        let _ = control::tell_aside((site.store, site.paths), agent, Word::Resume).await;
+    }
+    let word = attention::continues(choice).unwrap_or(Continue::Resume);
+    let held = control::still_held(site.store, agent, word).await?;
+    let later = if runs { "" } else { " once its daemon runs" };
+    let done = match (word, ends, &held) {
+        (Continue::Resume, _, Some(held)) => return Ok(held.clone()),
+        (Continue::Resume, _, None) => format!("{agent} goes on{later}"),
+        (Continue::Abort, Some(_), _) => format!("{agent} ends its turn{later}"),
+        (Continue::Abort, None, Some(_)) => "no turn is open".to_owned(),
+        (Continue::Abort, None, None) => format!("{agent} goes on{later}: no turn is open"),
+    };
+    Ok(held.map_or_else(|| done.clone(), |held| format!("{done}. {held}")))
 }
 
 /// Tells an agent; returns what came of it.

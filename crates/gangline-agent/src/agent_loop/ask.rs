@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gangline_api::{approval::wanted, event};
 use gangline_core::{
-    ApprovalNumber, Redactor, TurnId,
+    ApprovalNumber, MessageId, Redactor, TurnId,
     agent::{ApprovalRequestId, Input},
     alert::text::approval,
     approval::{
@@ -17,8 +17,8 @@ use gangline_core::{
 };
 use gangline_runtime::{Answer, ApprovalAsk, ApprovalReply};
 use gangline_store::{
-    Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as StoreSend,
-    WithdrawApproval,
+    AllowedBefore, Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval,
+    Send as StoreSend, WithdrawApproval,
 };
 use serde_json::Value;
 
@@ -37,6 +37,18 @@ pub(super) struct Asks {
     /// Where the agent works.
     folder: String,
     home: Option<String>,
+    /// Decisions that the backend may hear once it is on disk that it does.
+    deciding: HashMap<ApprovalNumber, Deciding>,
+    /// What people allowed in earlier attempts at messages that wait or are in the open turn.
+    allowed: HashMap<MessageId, Vec<AllowedBefore>>,
+}
+
+/// A decision on its way to the backend.
+#[derive(Debug)]
+struct Deciding {
+    turn: TurnId,
+    request: String,
+    decision: Decision,
 }
 
 #[derive(Debug)]
@@ -66,6 +78,23 @@ impl Asks {
     pub(super) fn clear(&mut self) {
         self.open.clear();
         self.said.clear();
+        self.deciding.clear();
+    }
+
+    /// Notes what people allowed in earlier attempts.
+    pub(super) fn allowed_before(&mut self, allowed: Vec<(MessageId, Vec<AllowedBefore>)>) {
+        self.allowed.extend(allowed);
+    }
+
+    /// These messages are settled.
+    pub(super) fn settled(&mut self, messages: &[MessageId]) {
+        self.allowed.retain(|message, _| !messages.contains(message));
+    }
+
+    /// Returns when this call was allowed in an earlier attempt at the message, and by whom.
+    fn before(&self, message: MessageId, asked: &Ask) -> Option<&AllowedBefore> {
+        let mut before = self.allowed.get(&message).into_iter().flatten();
+        before.find(|it| it.tool == asked.ask.tool && it.args_hash == asked.args_hash)
     }
 
     /// The agent said something.
@@ -102,6 +131,7 @@ impl AgentLoop {
         let Ask { ask, offer, args_hash, .. } = asked;
         let message = self.core.view().messages.first().copied();
         let wanted = wanted(&ask.tool, &ask.input);
+        let before = message.and_then(|message| self.asks.before(message, asked));
         let announce = self.asker().map(|row| {
             let around = Around {
                 agent: self.me.agent.as_str(),
@@ -110,7 +140,10 @@ impl AgentLoop {
                 home: self.asks.home.as_deref(),
             };
             let told = view::announcement(&wanted, around, NUMBER_PLACEHOLDER);
-            let send = self.say_there(row, turn, announce_key(turn, &request.0), &told.text);
+            let key = announce_key(turn, &request.0);
+            let mut send = self.say_there(row, turn, key, &told.text);
+            let lines = texts::approvals::asked(told.text.clone(), before);
+            send.lines = lines.iter().map(|line| self.me.redactor.redact(line).into()).collect();
             let whole = send.lines.iter().all(|line| told.extent_of(&line.text) == Extent::Whole);
             let extent = if whole { Extent::Whole } else { Extent::Cut };
             Announce { send, place: place::of_row(row), extent, question: None }
@@ -162,15 +195,18 @@ impl AgentLoop {
         }
     }
 
-    /// A human decided. Until the store knows that we heard it, every look into it tells it anew;
-    /// it is recorded once.
+    /// A human decided. The backend hears it once the store has that it does: what a backend may have
+    /// done by a decision is never done by the same decision again. Until then every look into the store
+    /// tells it anew; it is recorded once.
     pub(super) fn decided(
         &mut self,
         number: ApprovalNumber,
         (turn, request): (TurnId, String),
         Ruled { decision, by, reason }: Ruled,
     ) {
-        self.journal.push(Entry::Delivered(number));
+        if self.asks.deciding.contains_key(&number) {
+            return;
+        }
         let ask = self.asks.open.get_mut(&request);
         let again = ask.is_none() && self.core.view().turn == Some(turn);
         if let Some(ask) = ask {
@@ -179,6 +215,14 @@ impl AgentLoop {
         if !again {
             self.record(Some(turn), event::ApprovalDecided { number, decision, by });
         }
+        self.asks.deciding.insert(number, Deciding { turn, request, decision });
+        self.journal.push(Entry::Delivered(number));
+    }
+
+    /// It is on disk that the backend gets this decision.
+    pub(super) fn may_deliver(&mut self, number: ApprovalNumber) {
+        let Some(decided) = self.asks.deciding.remove(&number) else { return };
+        let Deciding { turn, request, decision } = decided;
         self.think(Input::Decision { turn, request: ApprovalRequestId(request), decision });
     }
 

@@ -29,6 +29,7 @@ impl AgentLoop {
         match effect {
             Effect::StartRuntime { generation, with } => {
                 self.shown.effort = None;
+                self.session_starts(with);
                 // Where there was no session, nothing is forgotten.
                 if with == StartWith::Fresh && self.restart.had_session() {
                     self.record_notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
@@ -68,9 +69,13 @@ impl AgentLoop {
             Effect::Compact { .. } => {
                 // The next prompt may be given before its end is heard.
                 self.owes_checkpoint(Why::Shortened);
+                self.compacts();
                 self.generations.compact();
             }
-            Effect::Clear { .. } => self.generations.clear(),
+            Effect::Clear { .. } => {
+                self.is_cleared();
+                self.generations.clear();
+            }
             Effect::SetModel { .. } => self.generations.set_model(),
             Effect::SetEffort { effort, .. } => self.generations.set_effort(effort),
             Effect::SendInterrupt { turn } => {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use gangline_core::{
     MessageId, TurnId,
-    agent::{Abilities, ContextChange, Input, ModelChange, Needs, PhaseName, Queued, RuntimeInput},
+    agent::{Abilities, Input, ModelChange, Needs, PhaseName, Queued, RuntimeInput},
     outcome::EndedBy,
 };
 use gangline_runtime::Capabilities;
@@ -23,7 +23,10 @@ use crate::{
 impl AgentLoop {
     pub(super) fn take(&mut self, incoming: Incoming) {
         match incoming {
-            Incoming::Begin => self.think(Input::StoreOk),
+            Incoming::Begin => {
+                self.ordered_before();
+                self.think(Input::StoreOk);
+            }
             Incoming::Accepted(row) => self.accepted(*row),
             Incoming::Cancelled { message } => self.cancelled(message),
             Incoming::Sent { turn, to, in_reply_to, heard } => {
@@ -64,14 +67,7 @@ impl AgentLoop {
                 }
                 log_heard(heard);
             }
-            Incoming::Change(change) => {
-                if change == ContextChange::Clear {
-                    self.emptied();
-                    // A daemon that dies before it is done does not go on with it either.
-                    self.keep_session(None);
-                }
-                self.think(Input::Change(change));
-            }
+            Incoming::Change { change, order } => self.change_ordered(change, order),
             Incoming::Finding(new) => self.finding(*new),
             Incoming::FindingResolved { key } => self.finding_resolved(key),
             Incoming::Whisper(whisper) => self.whisper(whisper),
@@ -154,6 +150,7 @@ impl AgentLoop {
             Reply::Opened { number, turn, request, decided } => {
                 self.opened(number, (turn, request), decided);
             }
+            Reply::Delivered { number } => self.may_deliver(number),
             Reply::PausedRow { pauses, words } => self.paused_row(&pauses, words),
             Reply::Rescan => self.looks.want(),
             Reply::Degraded(why) => {
@@ -180,6 +177,7 @@ impl AgentLoop {
         for turn in found.ended {
             self.end_one(turn);
         }
+        self.asks.allowed_before(found.allowed);
     }
 
     pub(super) fn message(&mut self, waiting: Waiting) {

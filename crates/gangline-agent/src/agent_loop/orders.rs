@@ -6,7 +6,6 @@ use gangline_core::{
     effort::EffortLevel,
     model::ModelName,
     outcome::By,
-    pause::PauseReason,
 };
 
 use super::AgentLoop;
@@ -23,11 +22,9 @@ impl AgentLoop {
         self.think(Input::Cancelled { message });
     }
 
-    /// Ends this turn and no other. Of an ended cause each look at the store asks again until the turn
-    /// ends.
+    /// Ends this turn and no other. Each look at the store asks again until the turn ends.
     pub(super) fn end_one(&mut self, turn: TurnId) {
-        let view = self.core.view();
-        if view.turn == Some(turn) && view.phase != PhaseName::Interrupting {
+        if self.core.view().turn == Some(turn) {
             self.think(Input::Operator(Operator::Interrupt(By::Operator)));
         }
     }
@@ -67,13 +64,16 @@ impl AgentLoop {
         }
     }
 
+    /// Obeys a word whose row is on disk.
     pub(super) fn operator(&mut self, word: Word) {
         match word {
-            Word::Pause { until } => self.pause(PauseReason::Operator, until),
+            Word::Pause { until } => self.paused_by_a_person(until),
             Word::Resume => self.resume(),
             // What it is stuck on ends; then it is fed again (R1-35).
-            Word::Abort => {
-                self.think(Input::Operator(Operator::Interrupt(By::Operator)));
+            Word::Abort { turn } => {
+                if let Some(turn) = turn {
+                    self.end_one(turn);
+                }
                 self.guided();
             }
         }

@@ -6,7 +6,7 @@ use gangline_api::status::ShownPause;
 use gangline_config::OnEscalation;
 use gangline_core::{
     agent::{Input, Operator},
-    finding::{Choice, ChoiceWord, FindingKind},
+    finding::{ChoiceWord, FindingKind},
     pause::{Held, PauseReason, Schedule, Until},
     redact::Redacted,
     time::WallMicros,
@@ -17,7 +17,10 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tracing::info;
 
 use super::AgentLoop;
-use crate::{bus::Escalation, journal::Single, settings::Account, texts::pauses as texts};
+use crate::{
+    bus::Escalation, journal::Single, recover::escalation, settings::Account,
+    texts::pauses as texts,
+};
 
 /// What is known of pauses beside the state machine's set of them.
 #[derive(Debug, Default)]
@@ -70,6 +73,14 @@ impl AgentLoop {
         self
     }
 
+    /// A person paused the agent. The row is written already.
+    pub(super) fn paused_by_a_person(&mut self, until: Option<UnixMicros>) {
+        self.words += 1;
+        let reason = PauseReason::Operator;
+        self.pausing.notes.remove(&reason);
+        self.think(Input::Pause { reason, until: self.until(until) });
+    }
+
     /// Begins no new turn for this reason, over restarts too; the open turn continues. One that holds
     /// already gets another end.
     pub(super) fn pause(&mut self, reason: PauseReason, until: Option<UnixMicros>) {
@@ -114,10 +125,11 @@ impl AgentLoop {
     }
 
     /// Obeys what another process wrote into the store. What was read before an order of ours was
-    /// written is older than that order.
+    /// written is older than that order: it is read again.
     pub(super) fn paused_row(&mut self, rows: &[PauseRow], words: u64) {
-        if words == self.words {
-            self.obey(rows);
+        match words == self.words {
+            true => self.obey(rows),
+            false => self.journal.push(Single::LookAtPause { words: self.words }),
         }
     }
 
@@ -144,6 +156,11 @@ impl AgentLoop {
             if !rows.iter().any(|row| row.reason == held.reason && row.stops(now)) {
                 self.pausing.notes.remove(&held.reason);
                 self.think(Input::Unpause { reason: held.reason });
+                if held.reason == PauseReason::RateLimit {
+                    self.limit_over();
+                    // What waited for its end may be taken.
+                    self.looks.want();
+                }
             }
         }
         self.show();
@@ -173,22 +190,28 @@ impl AgentLoop {
         }
     }
 
-    /// A person lifts what a person may. Woken from its sleep, it sleeps again at the next
+    /// A person lifts what a person may; the rows are changed already. What the loop itself began is ended
+    /// once more behind what it has yet to write. Woken from its sleep, it sleeps again at the next
     /// `sleep_start`.
     pub(super) fn resume(&mut self) {
         self.words += 1;
-        self.journal.push(Single::Resume);
         let asleep = |held: &Held| held.reason == PauseReason::Schedule;
         if let Some(held) = self.core.view().pauses.into_iter().find(asleep) {
             self.pausing.woken_until = held.until.map(|at| UnixMicros(at.0));
         }
         if self.pausing.escalated.take().is_some() {
+            let reason = PauseReason::Escalation;
+            self.journal.push(Single::Unpause { reason, until: None });
             self.finding_resolved(FindingKind::Escalation.as_str());
         }
         if self.core.view().pauses.iter().any(|held| held.reason == PauseReason::RateLimit) {
+            let reason = PauseReason::RateLimit;
+            self.journal.push(Single::Unpause { reason, until: None });
             self.finding_resolved(FindingKind::RateLimit.as_str());
             self.limit_over();
         }
+        // What waited for the end of a limit may be taken.
+        self.looks.want();
         self.pausing.notes.retain(|reason, _| !reason.ends_with_resume());
         self.think(Input::Operator(Operator::Resume));
     }
@@ -246,10 +269,7 @@ impl AgentLoop {
             }
             false => (texts::spiraling(&self.me.agent, it), notice.to_owned()),
         };
-        let choices = vec![
-            Choice::new(ChoiceWord::Resume, "it continues, and what waits is answered"),
-            Choice::new(ChoiceWord::Abort, "its open turn ends first"),
-        ];
+        let choices = escalation::choices();
         let (agent, cause) = (self.me.agent.clone(), redact(&it.cause));
         let affects = texts::affected(it, self.pausing.on_escalation);
         NewFinding {

@@ -20,7 +20,7 @@ use crate::{identity::Identity, texts};
 
 impl AgentLoop {
     pub(super) fn end_turn(&mut self, turn: TurnId, outcome: &Outcome, settled: Vec<Settlement>) {
-        let messages: Vec<MessageId> = settled.iter().map(|one| one.message).collect();
+        let messages = messages_of(&settled);
         for waiting in settled.iter().filter_map(|one| self.rows.get(&one.message)) {
             if let Ok(target) = waiting.row.target.parse::<Target>() {
                 self.typing(target, TypingState::Done);
@@ -43,6 +43,7 @@ impl AgentLoop {
         for one in &settled {
             self.rows.remove(&one.message);
         }
+        self.asks.settled(&messages_of(&settled));
         self.asks.clear();
         self.steers.clear();
         self.whispers_left();
@@ -50,6 +51,7 @@ impl AgentLoop {
             self.check_form(turn);
         }
         self.checkpoint.turn_ends();
+        self.compacted();
         self.talk.turn_ends();
         self.ports.context.send_replace(None);
         self.shown.turns += 1;
@@ -82,6 +84,10 @@ impl AgentLoop {
         }
         sends
     }
+}
+
+fn messages_of(settled: &[Settlement]) -> Vec<MessageId> {
+    settled.iter().map(|one| one.message).collect()
 }
 
 /// Returns the lines that one settled message causes: its relayed answer, and what its asker is

@@ -1,7 +1,7 @@
 //! Answers to findings, said in the chat: `12 resume`; and what `status` says of them.
 
 use gangline_core::{
-    ApprovalNumber, Principal, QuestionNumber, Target, Tier,
+    ApprovalNumber, FindingNumber, Principal, QuestionNumber, Target, Tier,
     attention::{parse_answer, say_to},
     finding::{ChoiceWord, FindingState},
     pause::Continue,
@@ -23,7 +23,7 @@ use super::{
 use crate::{
     attention::{self, Left, NotChosen, Site},
     bus::{Incoming, Word},
-    texts::pauses,
+    texts::{pauses, whole},
 };
 
 /// The reply to `abort` between turns.
@@ -144,32 +144,79 @@ impl Chat {
         let deps = &self.deps;
         let (store, paths, released) = (&deps.store, &deps.paths, deps.turns_released);
         let site = Site { store, paths, by: &by, released };
+        if attention::guides(row, choice) && *agent == deps.agent {
+            return self.guide(line, site, (row, choice)).await;
+        }
         let done = match attention::carry_out(site, row, choice).await {
             Ok(Left::Done(done)) => done,
             Ok(Left::Resume | Left::Abort) if *agent != deps.agent => {
                 return self.told(line, &say_to(agent, number, choice)).await;
             }
-            Ok(Left::Resume) => {
-                self.notify_loop(Incoming::Operator(Word::Resume)).await;
-                self.still_held(Continue::Resume).unwrap_or_else(|| "I continue".to_owned())
-            }
+            Ok(Left::Resume) => match store.resume(agent).await {
+                Ok(()) => {
+                    self.notify_loop(Incoming::Operator(Word::Resume)).await;
+                    self.still_held(Continue::Resume).unwrap_or_else(|| "I continue".to_owned())
+                }
+                Err(error) => return self.still_waits(line, number, &error).await,
+            },
             Ok(Left::Abort) => {
-                self.notify_loop(Incoming::Operator(Word::Abort)).await;
-                self.aborts()
+                let done = self.aborts();
+                match self.orders(&by).abort(&deps.showing).await {
+                    Ok(turn) => self.notify_loop(Incoming::Operator(Word::Abort { turn })).await,
+                    Err(error) => return self.still_waits(line, number, &error).await,
+                }
+                done
             }
-            Err(error) => {
-                warn!(%error, "cannot carry out a choice");
-                let said = format!(
-                    "finding {number} still waits, since the store cannot write: try again"
-                );
-                return self.told(line, &said).await;
-            }
+            Err(error) => return self.still_waits(line, number, &error).await,
         };
         info!(%number, %choice, by = who.account, "a finding is answered");
         if let Err(error) = attention::settle(site, number, choice).await {
             warn!(%error, "cannot resolve a finding");
         }
         self.told(line, &format!("finding {number}: {choice}: {done}")).await
+    }
+
+    /// Carries out a decision on an escalation of this agent.
+    async fn guide(
+        &self,
+        line: &Line,
+        site: Site<'_>,
+        (row, choice): (&FindingRow, ChoiceWord),
+    ) -> Handled {
+        let number = row.number;
+        let done = match choice {
+            ChoiceWord::Resume => {
+                self.still_held(Continue::Resume).unwrap_or_else(|| "I continue".to_owned())
+            }
+            _ => self.aborts(),
+        };
+        let turn = match attention::guide(site, row, choice).await {
+            Ok(turn) => turn,
+            // Somebody else was quicker: the same line again finds that.
+            Err(FindingError::Resolved { .. } | FindingError::Unknown(_)) => {
+                return Handled::NotNow;
+            }
+            Err(error) => return self.still_waits(line, number, &error).await,
+        };
+        let word = match choice {
+            ChoiceWord::Resume => Word::Resume,
+            _ => Word::Abort { turn },
+        };
+        info!(%number, %choice, by = site.by, "a finding is answered");
+        self.notify_loop(Incoming::Operator(word)).await;
+        self.told(line, &format!("finding {number}: {choice}: {done}")).await
+    }
+
+    /// Tells that an answer could not be stored.
+    async fn still_waits(
+        &self,
+        line: &Line,
+        number: FindingNumber,
+        error: &(dyn std::error::Error + Sync),
+    ) -> Handled {
+        warn!(error = whole(error), "cannot carry out a choice");
+        let said = format!("finding {number} still waits, since the store cannot write: try again");
+        self.told(line, &said).await
     }
 
     /// Returns what still holds the agent after the word.

@@ -3,15 +3,13 @@
 
 use gangline_core::{
     ApprovalNumber, MessageState, Principal, Target, Tier, TurnId,
-    agent::{ContextChange, PhaseName},
+    agent::ContextChange,
     approval::{self, Addressed, ApprovalState},
     cause,
     finding::FindingKind,
     model::ModelName,
     name::{ChannelName, fold},
-    pause::Continue,
     room_words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
-    time::WallMicros,
     trust::{self, Action},
 };
 use gangline_irc::client::Line;
@@ -21,9 +19,9 @@ use tracing::{info, warn};
 
 use super::{Chat, answer::place_of, bare::Decides, decide::Handled, findings::NO_TURN};
 use crate::{
-    bus::{Incoming, Word},
+    bus::Incoming,
     model,
-    texts::{self, approvals, pauses},
+    texts::{self, approvals},
 };
 
 /// How many of the last messages are searched for the turn that ended last.
@@ -232,7 +230,7 @@ impl Chat {
             let abort = word == RoomWord::Abort;
             let own = if abort { self.own_turn(who).await } else { None };
             if let Some(turn) = own {
-                self.end_own(line, turn).await;
+                self.end_own(line, who, turn).await;
             } else if abort && asks {
                 let text = if no_turn { NO_TURN } else { NOT_YOUR_TURN };
                 self.answer(line, text).await;
@@ -261,10 +259,10 @@ impl Chat {
             RoomWord::StandDown => return self.stand_down(line, who).await,
             RoomWord::SetModel(model) => return self.choose(line, model).await,
             RoomWord::NewSession => {
-                return self.change_context(line, ContextChange::Clear).await;
+                return self.change_context(line, who, ContextChange::Clear).await;
             }
             RoomWord::Compact => {
-                return self.change_context(line, ContextChange::Compact).await;
+                return self.change_context(line, who, ContextChange::Compact).await;
             }
             RoomWord::Trust => {
                 let text = self.untrusted().await;
@@ -276,10 +274,7 @@ impl Chat {
                 let text = self.aborts();
                 self.answer(line, &text).await;
             }
-            RoomWord::Abort => {
-                let text = self.aborts();
-                self.order(line, Word::Abort, &text).await;
-            }
+            RoomWord::Abort => self.abort(line, who).await,
         }
         Handled::Yes
     }
@@ -300,42 +295,6 @@ impl Chat {
         }
     }
 
-    fn is_escalated(&self) -> bool {
-        self.deps.showing.borrow().note.escalated.is_some()
-    }
-
-    async fn pause(&self, line: &Line, ends: Option<&str>) {
-        let until = match ends.map(|ends| pauses::ends(ends, self.deps.clock.now())).transpose() {
-            Ok(until) => until,
-            Err(why) => return self.answer(line, &format!("nothing changes: {why}")).await,
-        };
-        let told = until.map_or_else(String::new, |at| {
-            format!(" until {}, or", pauses::local(WallMicros(at.0)))
-        });
-        let text = match (self.deps.showing.borrow().view.paused, until) {
-            (true, None) => "I am paused already; say `resume` to continue".to_owned(),
-            (_, _) => {
-                format!("paused: I store new messages and begin no turn{told} until `resume`")
-            }
-        };
-        self.order(line, Word::Pause { until }, &text).await;
-    }
-
-    /// Also what is parked, or waits for a login, tries again.
-    async fn resume(&self, line: &Line) {
-        let view = self.deps.showing.borrow().view.clone();
-        let waits = view.paused || view.needs_login || view.phase == PhaseName::Parked;
-        let text = match (self.still_held(Continue::Resume), waits) {
-            (Some(held), _) => held,
-            (None, true) => "resumed".to_owned(),
-            (None, false) if self.is_escalated() => "resumed: the escalation is over".to_owned(),
-            (None, false) => {
-                "I am not paused, so nothing changes; `status` shows what I do".to_owned()
-            }
-        };
-        self.order(line, Word::Resume, &text).await;
-    }
-
     /// Returns the open turn, if every message of it is this person's.
     async fn own_turn(&self, who: &Principal) -> Option<TurnId> {
         if who.tier != Tier::Member {
@@ -348,23 +307,6 @@ impl Chat {
             authors.push(self.deps.store.message(message).await.ok()??.principal);
         }
         view.turn.filter(|_| trust::owns_turn(who, &authors))
-    }
-
-    /// Ends a turn for its author, and none that has begun since.
-    async fn end_own(&self, line: &Line, turn: TurnId) {
-        // A word from history was said to another state of things.
-        if !line.from_history {
-            self.notify_loop(Incoming::EndTurn { turn }).await;
-            self.answer(line, "ending the turn").await;
-        }
-    }
-
-    /// Tells the agent loop, and says so. A word from history was said to another state of things.
-    async fn order(&self, line: &Line, word: Word, text: &str) {
-        if !line.from_history {
-            self.notify_loop(Incoming::Operator(word)).await;
-            self.answer(line, text).await;
-        }
     }
 
     /// In this room agents start nothing with the agent until a person mentions it again; what
@@ -436,43 +378,6 @@ impl Chat {
                 warn!(%error, "cannot store the choice of a model");
                 format!("the model is not changed: {error}")
             }
-        };
-        self.answer(line, &text).await;
-        Handled::Yes
-    }
-
-    /// Has the context shortened or emptied once no turn is open.
-    async fn change_context(&self, line: &Line, change: ContextChange) -> Handled {
-        if line.from_history {
-            return Handled::Yes;
-        }
-        let can = self.deps.can;
-        let (can, text, cannot) = match change {
-            ContextChange::Compact => (can.compact, "I shorten my context", "shorten my context"),
-            ContextChange::Clear => {
-                (can.clear, "the next turn begins a new session", "begin a new session")
-            }
-        };
-        let phase = self.deps.showing.borrow().view.phase;
-        let text = match phase {
-            PhaseName::Down | PhaseName::Starting | PhaseName::Parked => {
-                "my backend is not running; try again when `status` shows it is".to_owned()
-            }
-            PhaseName::Idle
-            | PhaseName::Taking
-            | PhaseName::Prompting
-            | PhaseName::Working
-            | PhaseName::Interrupting
-                if can =>
-            {
-                self.notify_loop(Incoming::Change(change)).await;
-                text.to_owned()
-            }
-            PhaseName::Idle
-            | PhaseName::Taking
-            | PhaseName::Prompting
-            | PhaseName::Working
-            | PhaseName::Interrupting => format!("my backend cannot {cannot}"),
         };
         self.answer(line, &text).await;
         Handled::Yes

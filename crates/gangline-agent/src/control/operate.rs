@@ -18,10 +18,11 @@ use super::requests::{Reply, Requests};
 use crate::{
     bus::{Incoming, Word},
     model,
+    orders::{NotOrdered, Orders},
     rooms::Unread,
     status::Around,
     texts::{self, pauses},
-    whereabouts::BUSY,
+    tokens::Who,
 };
 
 /// The most places with unread lines in a status.
@@ -29,20 +30,29 @@ const UNREAD_MAX: usize = 200;
 /// F.2: what there is no backend for.
 const NOT_RUNNING: &str = "Agent runner is not running";
 
+/// The reply to the order to end a turn that is not open.
+const NO_TURN: &str = "there is no turn to end";
+/// How the owner is named in the row of an order.
+const OWNER: &str = "owner";
+/// How a caller without a token is named there.
+const SOMEBODY: &str = "a client";
+
 impl Requests {
-    pub(super) fn compact(&self) -> Result<Reply, String> {
-        self.change_context(ContextChange::Compact, self.can.compact, "shorten its context")
+    pub(super) async fn compact(&self, who: Who) -> Result<Reply, String> {
+        let change = (ContextChange::Compact, self.can.compact);
+        self.change_context(who, change, "shorten its context").await
     }
 
-    pub(super) fn clear(&self) -> Result<Reply, String> {
-        self.change_context(ContextChange::Clear, self.can.clear, "begin a new context")
+    pub(super) async fn clear(&self, who: Who) -> Result<Reply, String> {
+        let change = (ContextChange::Clear, self.can.clear);
+        self.change_context(who, change, "begin a new context").await
     }
 
-    /// Asks for it; it is done once no turn is open, and told as an event.
-    fn change_context(
+    /// Orders it; it is done once no turn is open, and told as an event.
+    async fn change_context(
         &self,
-        change: ContextChange,
-        can: bool,
+        who: Who,
+        (change, can): (ContextChange, bool),
         what: &str,
     ) -> Result<Reply, String> {
         match self.showing.borrow().view.phase {
@@ -58,8 +68,25 @@ impl Requests {
         if !can {
             return Err(format!("this agent's backend cannot {what}"));
         }
-        self.notify(Incoming::Change(change))?;
+        let order = self.orders(who).change(change).await.map_err(not_done)?;
+        self.obey(Incoming::Change { change, order }).await;
         Reply::nothing()
+    }
+
+    /// Returns where orders of this caller are stored.
+    fn orders(&self, who: Who) -> Orders<'_> {
+        let (store, clock, agent) = (&self.speaker.store, &self.me.clock, &self.me.agent);
+        let by = match who {
+            Who::Owner => OWNER,
+            Who::Agent => agent.as_str(),
+            Who::Somebody => SOMEBODY,
+        };
+        Orders { store, clock, agent, by }
+    }
+
+    /// Has the agent loop act on an order whose row is on disk. If the daemon ends, its successor acts.
+    async fn obey(&self, incoming: Incoming) {
+        let _ = self.agent_loop.send(incoming).await;
     }
 
     pub(super) async fn status(&self) -> Result<Reply, String> {
@@ -87,15 +114,17 @@ impl Requests {
         let pause = NewPause::new(self.me.agent.clone(), PauseReason::Operator, until);
         let kept = self.speaker.store.begin_pause(pause).await;
         kept.map_err(|error| texts::whole(&error))?;
-        self.notify(Incoming::Operator(Word::Pause { until }))?;
+        self.obey(Incoming::Operator(Word::Pause { until })).await;
         Reply::nothing()
     }
 
     pub(super) async fn resume(&self) -> Result<Reply, String> {
+        // Read first: what the word releases may be gone by the reply.
+        let held = self.held_after(Continue::Resume);
         let kept = self.speaker.store.resume(&self.me.agent).await;
         kept.map_err(|error| texts::whole(&error))?;
-        self.notify(Incoming::Operator(Word::Resume))?;
-        Reply::new(&self.held_after(Continue::Resume))
+        self.obey(Incoming::Operator(Word::Resume)).await;
+        Reply::new(&held)
     }
 
     /// As the reply to the word in a room.
@@ -105,15 +134,22 @@ impl Requests {
         HeldData { held: still_held(self.me.agent.as_str(), word, pauses, &TimeZone::system()) }
     }
 
-    pub(super) fn interrupt(&self) -> Result<Reply, String> {
-        let showing = self.showing.borrow();
+    pub(super) async fn interrupt(&self, who: Who) -> Result<Reply, String> {
+        let (turn, escalated) = {
+            let showing = self.showing.borrow();
+            (showing.view.turn, showing.note.escalated.is_some())
+        };
         // It ends an escalation too.
-        if showing.view.turn.is_none() && showing.note.escalated.is_none() {
-            return Err("there is no turn to end".to_owned());
+        if turn.is_none() && !escalated {
+            return Err(NO_TURN.to_owned());
         }
-        drop(showing);
-        self.notify(Incoming::Operator(Word::Abort))?;
-        Reply::new(&self.held_after(Continue::Abort))
+        let held = self.held_after(Continue::Abort);
+        let turn = self.orders(who).abort(&self.showing).await.map_err(not_done)?;
+        if turn.is_none() && !escalated {
+            return Err(NO_TURN.to_owned());
+        }
+        self.obey(Incoming::Operator(Word::Abort { turn })).await;
+        Reply::new(&held)
     }
 
     /// Keeps the choice, if there is one; the inbox sees it by the change notice.
@@ -141,8 +177,8 @@ impl Requests {
         let used = self.showing.borrow().note.model.clone();
         Reply::new(&ModelData { model: chosen.clone().or(used), chosen })
     }
+}
 
-    fn notify(&self, incoming: Incoming) -> Result<(), String> {
-        self.agent_loop.try_send(incoming).map_err(|_| BUSY.to_owned())
-    }
+fn not_done(error: NotOrdered) -> String {
+    error.to_string()
 }

@@ -1,5 +1,7 @@
 //! A choice of the effort is kept.
 
+use std::fs;
+
 use super::*;
 
 /// A choice is kept in a file of its backend until it is taken back.

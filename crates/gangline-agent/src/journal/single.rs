@@ -28,6 +28,8 @@ pub(crate) enum Reply {
     JoinFailed { turn: TurnId, messages: Vec<MessageId> },
     /// An approval has its number, and perhaps already its decision, with who decided.
     Opened { number: ApprovalNumber, turn: TurnId, request: String, decided: Option<Ruled> },
+    /// It is on disk that the backend gets this decision: now it may.
+    Delivered { number: ApprovalNumber },
     /// The stored pauses, read after `words` orders about them had been written.
     PausedRow { pauses: Vec<PauseRow>, words: u64 },
     /// Messages may wait that did not before.
@@ -64,11 +66,6 @@ pub(super) async fn write(deps: Arc<JournalDeps>, single: Box<Single>) -> Result
             let written = deps.store.end_pause(&deps.agent, reason, until).await;
             done(written, Single::Unpause { reason, until })
         }
-        Single::Resume => match deps.store.resume(&deps.agent).await {
-            // What waited for the end of a limit may be taken.
-            Ok(()) => Ok(committed(vec![Reply::Rescan])),
-            Err(error) => again(Single::Resume, error),
-        },
         Single::LookAtPause { words } => Ok(look_at_pause(&deps, words).await),
     }
 }

@@ -30,7 +30,7 @@ use gangline_os::{
     CancellationToken, change_notice::ChangeNotice, clock::SharedClock, secret::Secret,
     task::TaskGroup,
 };
-use gangline_store::{EpochStart, Store};
+use gangline_store::{EpochStart, OpenTurnOrder, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::{
@@ -194,7 +194,7 @@ impl Parts {
         settings: &Settings,
         store: Store,
         (started, unasked, note): (EpochStart, Option<String>, StartTold),
-        (changes, relay): (ChangeNotice, Option<Prepared>),
+        (changes, relay, ordered): (ChangeNotice, Option<Prepared>, Vec<OpenTurnOrder>),
     ) -> Self {
         let (agent_loop, loop_end) = mpsc::channel(LOOP_QUEUE);
         let (link, link_end) = mpsc::channel(LINK_QUEUE);
@@ -316,7 +316,8 @@ impl Parts {
             .counts(settings.spending.prices.clone(), totals)
             .spends_from(settings.spending.account.clone())
             .with_watchdogs(settings.watchdogs)
-            .begins_paused(&started.pauses);
+            .begins_paused(&started.pauses)
+            .ordered(ordered);
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             agent_loop: loop_end,

@@ -6,8 +6,10 @@ use gangline_core::{
     AgentName, ApprovalNumber, Target,
     approval::{ApprovalState, Decision, Reach, Unclear},
     shown,
+    split::LINE_BYTES,
 };
-use gangline_store::{ApprovalRow, RuleRow, Stored};
+use gangline_os::clock::local_minute;
+use gangline_store::{AllowedBefore, ApprovalRow, RuleRow, Stored};
 
 use super::span;
 
@@ -52,6 +54,18 @@ pub(crate) fn no_page(open: &[ApprovalNumber]) -> String {
         [number, ..] => {
             format!("there is no next page here; `show {number}` shows approval {number}")
         }
+    }
+}
+
+/// Returns the line that asks for a decision; of a call that somebody allowed in an earlier attempt, which
+/// was cut off, it says so, in a line of its own if there is no room.
+pub(crate) fn asked(line: String, before: Option<&AllowedBefore>) -> Vec<String> {
+    let Some(before) = before else { return vec![line] };
+    let (_, minute) = local_minute(before.at);
+    let note = format!("{} allowed this at {minute}; it may have run", shown::label(&before.by));
+    match line.len() + note.len() + " ()".len() <= LINE_BYTES {
+        true => vec![format!("{line} ({note})")],
+        false => vec![line, note],
     }
 }
 

@@ -74,6 +74,9 @@ pub(crate) fn still_held(word: Continue, held: &[Held], pauses: &[ShownPause]) -
     (!helps.is_empty()).then_some(text)
 }
 
+/// The cause of an escalation of which nothing else is known.
+pub(crate) const ESCALATED_BEFORE: &str = "it was escalated before its daemon was restarted";
+
 /// Returns what people are told of a pause with an end.
 pub(crate) fn local(at: WallMicros) -> String {
     let (date, minute) = local_minute(UnixMicros(at.0));

@@ -22,6 +22,7 @@ mod judges;
 mod manager;
 mod misbehaving;
 mod model;
+mod orders;
 mod pauses;
 mod privacy;
 mod reminders;

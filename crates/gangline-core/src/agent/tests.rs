@@ -363,6 +363,22 @@ fn a_soft_drain_waits_for_the_turn_and_a_hard_one_ends_it() {
     assert_eq!(story.deadline(), None);
 }
 
+/// A turn that the daemon's end has cut off goes back to the queue, but not one that a person ended.
+#[test]
+fn a_person_ends_a_turn_that_a_drain_is_about_to_give_back() {
+    let mut story = Story::working();
+    story.is(Input::Drain(Drain::Now), "interrupt t1.1");
+    story.is(Input::Operator(Operator::Interrupt(By::Operator)), "");
+    let expect = "end t1.1 interrupted:operator m1=failed; kill 1; drained";
+    story.finish(1, Finish::Interrupted, expect);
+    let mut story = Story::new();
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1 m1");
+    story.is(Input::Drain(Drain::Now), "");
+    story.is(Input::Operator(Operator::Interrupt(By::Operator)), "");
+    story.is(Input::Taken { turn: turn(1) }, expect);
+}
+
 #[test]
 fn a_drain_outside_a_turn_is_done_at_once() {
     Story::new().is(Input::Drain(Drain::Soft), "drained");

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     answer::{How, NOT_YET, Rules, Settlement, Tool, TurnAction, TurnLog, TurnMessage, settle},
     id::{MessageId, TurnId},
-    outcome::Outcome,
+    outcome::{By, Outcome},
     time::Now,
 };
 
@@ -286,14 +286,20 @@ impl Turn {
     pub(super) fn interrupt(&mut self, grace_until: Now, outcome: Outcome, out: &mut Vec<Effect>) {
         match &mut self.step {
             Step::Taking(taking) => {
-                taking.wanted.get_or_insert(outcome);
+                if taking.wanted.as_ref().is_none_or(|wanted| overrides(&outcome, wanted)) {
+                    taking.wanted = Some(outcome);
+                }
             }
             Step::Prompting | Step::Working => {
                 self.withdraw(out);
                 self.go(Step::Interrupting(outcome), grace_until);
                 out.push(Effect::SendInterrupt { turn: self.id });
             }
-            Step::Interrupting(_) => {}
+            Step::Interrupting(wanted) => {
+                if overrides(&outcome, wanted) {
+                    *wanted = outcome;
+                }
+            }
         }
     }
 
@@ -321,6 +327,13 @@ impl Turn {
         let known = |id| known.iter().find(|known| known.id == id).copied();
         messages.into_iter().filter_map(|it| Some(queued(known(it.id)?, it))).collect()
     }
+}
+
+/// Returns whether a turn that is about to end as `before` ends as `outcome` instead: what the daemon's end
+/// would give back to the queue, a person has ended.
+fn overrides(outcome: &Outcome, before: &Outcome) -> bool {
+    matches!(before, Outcome::Interrupted(By::Drain))
+        && matches!(outcome, Outcome::Interrupted(By::Operator))
 }
 
 fn entry(queued: Queued, how: How, joined: usize) -> TurnMessage {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    answer::{AskerNotice, How, Tool},
+    answer::{AskerNotice, How, Reason, Tool},
     id::Epoch,
     message::Origin,
 };
@@ -32,7 +32,7 @@ fn lost(messages: Vec<TurnMessage>, actions: Vec<TurnAction>) -> LostTurn {
         TurnAction::Text(_) | TurnAction::ToolResult(_) | TurnAction::NoReply { .. } => None,
     });
     let sent = lines.collect();
-    LostTurn { turn: TurnId { epoch: Epoch(1), number: 1 }, messages, actions, sent }
+    LostTurn { turn: TurnId { epoch: Epoch(1), number: 1 }, messages, actions, sent, ended: None }
 }
 
 fn check(
@@ -70,6 +70,23 @@ fn the_last_attempt_becomes_a_dead_letter() {
     check(5, vec![], MessageState::DeadLetter, dead, 0);
     check(4, vec![], MessageState::Accepted, None, 0);
     check(5, vec![sent("ori", None)], MessageState::Answered, Some(AskerNotice::TurnLost), 0);
+}
+
+/// What a person had ended is not taken again, whatever the turn had done by then.
+#[test]
+fn a_turn_that_a_person_had_ended_fails_and_its_askers_are_told() {
+    for actions in [vec![], vec![sent("#lab", None)], vec![TurnAction::Text("x".to_owned())]] {
+        let ended = Some(By::Operator);
+        let lost = LostTurn { ended, ..lost(vec![message(1, 1), message(2, 5)], actions) };
+        let recovery = recover(lost, Rules::default());
+        assert_eq!(recovery.outcome, Outcome::Interrupted(By::Operator));
+        let found: Vec<_> =
+            recovery.settle.iter().map(|one| (one.state, one.reason.clone())).collect();
+        let failed = (MessageState::Failed, Some(Reason::Interrupted(By::Operator)));
+        assert_eq!(found, [failed.clone(), failed]);
+        let tells: Vec<bool> = recovery.settle.iter().map(|one| one.tell.is_some()).collect();
+        assert_eq!((tells, recovery.quote), (vec![true, false], vec![]), "once for an asker");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use gangline_core::{
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, fault::Fault, pauses, rows, sql};
+use super::{Writer, fault::Fault, pauses, rows, sql, turn_orders};
 use crate::{
     error::StoreError,
     types::{
@@ -64,7 +64,16 @@ pub(crate) fn begin(
     (pid, note): (u32, &str),
     whose: Whose<'_>,
 ) -> Result<EpochStart, Fault> {
-    let (session, left) = sessions(w, agent, whose)?;
+    let (mut session, mut left) = sessions(w, agent, whose)?;
+    if turn_orders::begins_anew(w, agent)? {
+        // That no session is gone on with is what was ordered.
+        sql::run(
+            &w.connection,
+            "DELETE FROM sessions WHERE agent = ? AND runtime = ?",
+            params![agent.folded(), whose.runtime],
+        )?;
+        (session, left) = (None, None);
+    }
     let known_as = match &session {
         Some(session) => known_as(w, agent, (whose.runtime, session))?,
         None => None,

@@ -1,7 +1,7 @@
 //! Statements of approvals.
 
 use gangline_core::{
-    AgentName, ApprovalNumber, Epoch, Principal, Tier, TurnId,
+    AgentName, ApprovalNumber, Epoch, MessageId, Principal, Tier, TurnId,
     approval::{ApprovalState, Decision, view},
     redact::Redacted,
     rule::{Offer, Rule, Subject},
@@ -14,13 +14,13 @@ use super::{
     fault::Fault,
     numbers, places,
     rows::{self, approval_sql, page},
-    rules, sql,
+    rules, sql, turn_orders,
 };
 use crate::{
     error::{DecideError, StoreError},
     types::{
-        Always, Announce, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling, SendReceipt,
-        Stored, WithdrawApproval, by_rules, is_by_rules,
+        AllowedBefore, Always, Announce, ApprovalRow, Decided, OpenApproval, OpenedApproval,
+        Ruling, SendReceipt, Stored, WithdrawApproval, by_rules, is_by_rules,
     },
 };
 
@@ -384,7 +384,34 @@ pub(crate) fn void_older(
     let mut numbers: Vec<i64> =
         sql::all(&w.connection, sql, params![agent.folded(), epoch.0, w.now.0], sql::column)?;
     numbers.sort_unstable();
+    turn_orders::void_older(w, agent, epoch)?;
     Ok(numbers.into_iter().map(ApprovalNumber).collect())
+}
+
+/// Returns the calls that people have allowed the agent for a message and that a backend has heard of,
+/// the newest first.
+pub(crate) fn allowed_before(
+    c: &Connection,
+    agent: &AgentName,
+    message: MessageId,
+) -> Result<Vec<AllowedBefore>, Fault> {
+    let sql = "SELECT epoch, turn_number, tool, args_hash, closed_at, coalesce(decided_as, decided_by, '') AS known_as, \
+               coalesce(decided_by, '') AS decided_by FROM approvals \
+               WHERE agent = ? AND message = ? AND state = 'allowed' AND delivered = 1 \
+               AND closed_at IS NOT NULL ORDER BY number DESC LIMIT 100";
+    let read = |row: &Row<'_>| {
+        let by: String = row.get("decided_by")?;
+        let before = AllowedBefore {
+            turn: TurnId { epoch: Epoch(row.get("epoch")?), number: row.get("turn_number")? },
+            tool: row.get("tool")?,
+            args_hash: row.get("args_hash")?,
+            at: rows::time(row, "closed_at")?,
+            by: row.get("known_as")?,
+        };
+        Ok((!is_by_rules(&by)).then_some(before))
+    };
+    let found = sql::all(c, sql, params![agent.folded(), message.0], read)?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Closes one that its runtime has taken back.

@@ -368,7 +368,7 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnId> {
     Ok(TurnId { epoch: Epoch(row.get("epoch")?), number: row.get("number")? })
 }
 
-/// Returns the open turns of an agent that work on a cause which somebody has ended.
+/// Returns the open turns of an agent that somebody has ended, or whose cause somebody has ended.
 pub(crate) fn turns_to_end(c: &Connection, agent: &AgentName) -> Result<Vec<TurnId>, Fault> {
     let sql = "SELECT m.turn_epoch AS epoch, m.turn_number AS number \
                FROM messages m INDEXED BY messages_turn \
@@ -376,7 +376,10 @@ pub(crate) fn turns_to_end(c: &Connection, agent: &AgentName) -> Result<Vec<Turn
                WHERE m.agent = ?1 AND m.state = 'in_turn' AND c.ended_at IS NOT NULL \
                UNION SELECT t.epoch, t.number FROM turns t INDEXED BY turns_open \
                JOIN causes c ON c.root = t.cause \
-               WHERE t.agent = ?1 AND t.ended_at IS NULL AND c.ended_at IS NOT NULL";
+               WHERE t.agent = ?1 AND t.ended_at IS NULL AND c.ended_at IS NOT NULL \
+               UNION SELECT o.turn_epoch, o.turn_number \
+               FROM turn_orders o INDEXED BY turn_orders_open \
+               WHERE o.agent = ?1 AND o.kind = 'end_turn' AND o.outcome IS NULL";
     Ok(sql::all(c, sql, params![agent.folded()], turn)?)
 }
 

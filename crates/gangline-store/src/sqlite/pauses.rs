@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use gangline_core::{AgentName, pause::PauseReason, redact::Redacted};
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, fault::Fault, rows, sql};
+use super::{Writer, fault::Fault, findings, rows, sql};
 use crate::types::{AgentRow, Holds, NewPause, PauseRow};
 
 /// Returns whether the agent's own row says so too.
@@ -62,7 +62,7 @@ pub(crate) fn end(
 }
 
 /// Ends what an operator's `resume` ends; hours of sleep go on without holding.
-pub(crate) fn resume(w: &mut Writer, agent: &AgentName) -> Result<(), Fault> {
+fn resume(w: &mut Writer, agent: &AgentName) -> Result<(), Fault> {
     for reason in PauseReason::ALL.iter().filter(|reason| reason.ends_with_resume()) {
         match reason {
             PauseReason::Schedule => {
@@ -82,6 +82,13 @@ pub(crate) fn resume(w: &mut Writer, agent: &AgentName) -> Result<(), Fault> {
                WHERE agent = ? AND state = 'accepted' AND reason = 'rate_limited'";
     sql::run(&w.connection, sql, params![agent.folded()])?;
     say(w, agent, 0)
+}
+
+/// As [`resume`], with the findings of what has ended.
+pub(crate) fn resume_all(w: &mut Writer, agent: &AgentName) -> Result<(), Fault> {
+    resume(w, agent)?;
+    let mut ended = PauseReason::ALL.iter().filter(|reason| reason.ends_with_resume());
+    ended.try_for_each(|reason| findings::pause_over(w, agent, *reason))
 }
 
 /// Sets the word of a person in the agent's row.

@@ -19,7 +19,7 @@ use super::{
     fault::Fault,
     messages, numbers, pauses, question_places,
     rows::{self, page},
-    sql,
+    sql, turn_orders,
 };
 use crate::{
     error::{AnswerError, StoreError},
@@ -214,6 +214,9 @@ pub(crate) fn expire(
         if row.on_timeout == OnTimeout::Pause {
             let pause = NewPause::new(agent.clone(), PauseReason::Question, None);
             pauses::begin(w, &pause)?;
+        }
+        if let (OnTimeout::Abort, Some(turn)) = (row.on_timeout, row.turn) {
+            turn_orders::end_one(w, agent, (turn, TTL_WATCHDOG))?;
         }
         let (state, known_as) = (QuestionState::Expired, TTL_WATCHDOG);
         let closing = Closing { state, by: &watchdog, known_as };

@@ -8,7 +8,7 @@ use super::{
     fault::Fault,
     findings, messages,
     rows::{self, message_sql, turn_sql},
-    send, sql,
+    send, sql, turn_orders,
 };
 use crate::{
     error::StoreError,
@@ -173,6 +173,7 @@ pub(crate) fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
         let (agent, turn) = (end.agent.clone(), end.turn);
         return Err(StoreError::TurnNotOpen { agent, turn }.into());
     }
+    turn_orders::turn_over(w, end)?;
     let mut ended = Ended::default();
     for settle in &end.settle {
         if !settle_one(w, end, settle)? {
@@ -264,7 +265,8 @@ pub(crate) fn open_turns(
             let how = how.parse().unwrap_or(How::Woke);
             Ok(TurnMessage { message: rows::message(row)?, how })
         })?;
-        turns.push(OpenTurn { turn, messages });
+        let ended_by = turn_orders::ordered_end(c, agent, turn.turn)?;
+        turns.push(OpenTurn { turn, messages, ended_by });
     }
     Ok(turns)
 }

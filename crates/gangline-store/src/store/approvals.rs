@@ -1,6 +1,6 @@
 //! Approvals: asking, deciding, handing the decision over.
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch};
+use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId};
 
 use super::Store;
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
     op,
     sqlite::{Writer, approvals, places},
     types::{
-        Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling,
-        SendReceipt, WithdrawApproval,
+        AllowedBefore, Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval,
+        Ruling, SendReceipt, WithdrawApproval,
     },
 };
 
@@ -77,6 +77,21 @@ impl Store {
         let agent = agent.clone();
         let work = move |c: &_| approvals::undelivered(c, &agent, epoch);
         self.sqlite.read("read decisions", work).await
+    }
+
+    /// Returns the calls that people have allowed the agent for a message and that its backends have had
+    /// the decision of, the newest first. Read before an attempt, these are of earlier ones.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn allowed_before(
+        &self,
+        agent: &AgentName,
+        message: MessageId,
+    ) -> Result<Vec<AllowedBefore>, StoreError> {
+        let agent = agent.clone();
+        let work = move |c: &_| approvals::allowed_before(c, &agent, message);
+        self.sqlite.read("read what was allowed before", work).await
     }
 
     /// Announces an approval in one more place, if it is still open. The same key again changes

@@ -35,7 +35,7 @@ impl Store {
         self.sqlite.write(&op::END_CAUSE, move |w| causes::end(w, id, &by)).await
     }
 
-    /// Returns the agent's open turns whose cause somebody has ended.
+    /// Returns the agent's open turns that somebody has ended, or whose cause somebody has ended.
     ///
     /// # Errors
     /// The storage's.

@@ -55,12 +55,7 @@ impl Store {
     /// The storage's.
     pub async fn resume(&self, agent: &AgentName) -> Result<(), StoreError> {
         let agent = agent.clone();
-        let work = move |w: &mut Writer| {
-            pauses::resume(w, &agent)?;
-            let ends = |reason: &&PauseReason| reason.ends_with_resume();
-            let mut ended = PauseReason::ALL.iter().filter(ends);
-            ended.try_for_each(|reason| findings::pause_over(w, &agent, *reason))
-        };
+        let work = move |w: &mut Writer| pauses::resume_all(w, &agent);
         self.sqlite.write(&op::PAUSE, work).await
     }
 }

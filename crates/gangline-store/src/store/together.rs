@@ -7,8 +7,8 @@ use crate::{
     error::StoreError,
     op::{self, Op},
     sqlite::{
-        Work, Writer, agents, alerts, approvals, events, fault::Fault, findings, send, turns,
-        whispers,
+        Work, Writer, agents, alerts, approvals, events, fault::Fault, findings, send, turn_orders,
+        turns, whispers,
     },
     types::{
         AgentUpdate, Delivered, EndTurn, NewAlert, NewEvent, NewFinding, NewUsage, NewWhisper, Send,
@@ -48,6 +48,9 @@ pub enum Entry {
     End(EndTurn),
     /// As [`Store::whisper`]; one too many is not recorded.
     Whisper(Box<NewWhisper>),
+    /// Orders about the agent's session, up to the one with this number, were carried out
+    /// ([`Store::order_session`]).
+    SessionDone(AgentName, i64),
     /// Records that whispers have reached the agent, once for each.
     WhispersDelivered(Delivered),
 }
@@ -80,6 +83,7 @@ impl Entry {
             Self::Delivered(_) => &op::MARK_DELIVERED,
             Self::Finding(_) => &op::RAISE_FINDING,
             Self::FindingResolved(..) => &op::RESOLVE_FINDING,
+            Self::SessionDone(..) => &op::ORDER_TURN,
             Self::Send(_) => &op::SEND,
             Self::Whisper(_) => &op::WHISPER,
             Self::WhispersDelivered(_) => &op::WHISPERS_DELIVERED,
@@ -100,6 +104,7 @@ impl Entry {
             Self::Delivered(number) => approvals::mark_delivered(w, *number)?,
             Self::Finding(new) => findings::raise(w, new).map(drop)?,
             Self::FindingResolved(agent, key) => findings::resolve(w, agent, key).map(drop)?,
+            Self::SessionDone(agent, upto) => turn_orders::session_done(w, agent, *upto)?,
             Self::Send(new) => {
                 let delivered = send::send(w, new, None)?.delivered.and(new.deliver.as_ref());
                 return Ok(delivered.into_iter().map(|message| message.agent.clone()).collect());

@@ -193,6 +193,22 @@ impl ApprovalRow {
     }
 }
 
+/// A call that a person allowed in an earlier attempt at a message. The backend had the decision, so
+/// the call may have run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedBefore {
+    /// The turn that asked.
+    pub turn: TurnId,
+    /// The tool.
+    pub tool: String,
+    /// A hash of its arguments.
+    pub args_hash: String,
+    /// When it was allowed.
+    pub at: UnixMicros,
+    /// By whom, as others know that person.
+    pub by: String,
+}
+
 /// Returns the name under which rules decide: `rule 3`, `rule 3, 7`.
 pub(crate) fn by_rules(numbers: &[i64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();

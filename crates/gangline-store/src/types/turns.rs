@@ -126,4 +126,6 @@ pub struct OpenTurn {
     pub turn: TurnRow,
     /// Its messages, by id.
     pub messages: Vec<TurnMessage>,
+    /// Who ordered it to end, if somebody did.
+    pub ended_by: Option<String>,
 }

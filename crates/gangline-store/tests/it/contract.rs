@@ -21,6 +21,7 @@ mod questions;
 mod reminders;
 mod restarts;
 mod tokens;
+mod turn_orders;
 mod turns;
 mod wakes;
 mod whispers;
@@ -50,6 +51,14 @@ mod sqlite {
             a_held_message_waits_again_when_released,
             lists_are_newest_first_and_narrowed,
             a_trace_shows_the_whole_life;
+        turn_orders:
+            an_order_names_an_open_turn_and_ends_no_other,
+            an_order_whose_turn_ended_otherwise_is_void,
+            a_successor_finds_who_ended_a_lost_turn,
+            abort_ends_turn_and_escalation_in_one_commit,
+            an_escalation_is_answered_in_one_commit,
+            an_order_about_the_session_waits_until_it_was_done,
+            what_was_allowed_and_heard_is_known_to_the_next_attempt;
         questions:
             a_number_names_an_approval_or_a_question,
             a_question_is_asked_once_with_its_rows_and_lines,

@@ -49,6 +49,7 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
         "cancel" => state("second") == Some(MessageState::Cancelled),
         "put_account" => !store.accounts().await.unwrap().is_empty(),
         "probe" | "remove_rule" => return None,
+        "order_turn" => !store.open_turn_orders(&ada()).await.unwrap().is_empty(),
         "take" => events.iter().any(|event| event.kind == "turn_started"),
         "send" => lines.len() == 2,
         "mark_sent" => lines[1].attempts == 1,

@@ -100,7 +100,7 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
 
 /// Takes away what schema 13 has brought, part by part.
 fn to_12() -> String {
-    let orders = "";
+    let orders = "DROP TABLE turn_orders; ";
     let lost_attempts = "DROP TABLE acts; ";
     let trust = "DROP TABLE folder_trust; ";
     let relay = "DROP TABLE relay_open; ";

@@ -28,6 +28,7 @@ const SETTLE: Duration = Duration::from_secs(120);
 const LINES_A_KILL: usize = 10;
 
 mod elsewhere;
+mod orders;
 mod points;
 mod private;
 

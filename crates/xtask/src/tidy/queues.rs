@@ -68,6 +68,7 @@ const WAITS: [(&str, &[(&str, May)]); 4] = [
                 ]),
             ),
             ("look", May::Anywhere),
+            ("allowed", May::Anywhere),
             ("whispers", May::Anywhere),
             ("decided", May::Anywhere),
             ("said", May::Anywhere),

@@ -52,7 +52,6 @@ fn written(rig: &mut Rig) -> (Vec<String>, Vec<String>) {
                     kept.push(format!("{reason}{ends} {holds:?}"));
                 }
                 Single::Unpause { reason, .. } => kept.push(format!("no {reason}")),
-                Single::Resume => kept.push("resume".to_owned()),
                 _ => {}
             },
             Record::Entry(_) => {}
@@ -114,11 +113,54 @@ fn an_escalation_holds_intake_until_somebody_resumes() {
     assert_eq!(note.pauses.len(), 1);
     written(&mut rig);
     rig.agent_loop.take(Incoming::Operator(Word::Resume));
-    assert_eq!(written(&mut rig).1, ["resume"]);
+    assert_eq!(written(&mut rig).1, ["no escalation"]);
     assert_eq!(rig.agent_loop.core.view().messages, [MessageId(2)]);
     assert_eq!(rig.showing.borrow().note.escalated, None, "the supervisor sees it");
     rig.agent_loop.take(stuck());
     assert_eq!(written(&mut rig).0.len(), 2);
+}
+
+/// A pause of a person is a row before the loop hears of it: the loop does not write it once more, so that
+/// nothing that it still has to write undoes a later word.
+#[test]
+fn a_persons_pause_and_resume_are_not_written_twice() {
+    let mut rig = working();
+    written(&mut rig);
+    for (word, paused) in [(Word::Pause { until: None }, true), (Word::Resume, false)] {
+        rig.agent_loop.take(Incoming::Operator(word));
+        assert_eq!(rig.agent_loop.core.view().paused, paused);
+        assert_eq!(written(&mut rig).1, [] as [&str; 0], "{word:?}");
+    }
+}
+
+/// Somebody has answered an escalation in the store: the loop sees it there. So do the agents that were
+/// warned of a limit.
+#[test]
+fn what_ended_in_the_store_ends_in_the_loop() {
+    let mut rig = working();
+    let bob: AgentName = "oak-bob".parse().unwrap();
+    let account = Account { name: "claude with its own login".to_owned(), others: vec![bob] };
+    rig.agent_loop = rig.agent_loop.spends_from(account);
+    rig.agent_loop.take(stuck());
+    let (turn, result) = (rig.turn(), TurnResult::RateLimited { retry_after: Some(7200) });
+    rig.hears(RuntimeEvent::Finished { turn, result });
+    assert_eq!(held(&rig), [PauseReason::Escalation, PauseReason::RateLimit]);
+    rig.agent_loop.journal.take_waiting();
+    let words = rig.agent_loop.words;
+    // Read before the loop's own words were written: it is read again.
+    rig.agent_loop.written(Reply::PausedRow { pauses: Vec::new(), words: words - 1 });
+    assert_eq!(held(&rig).len(), 2);
+    let again = rig.agent_loop.journal.take_waiting();
+    let again = again.iter().any(|record| {
+        matches!(record, Record::Single(single)
+            if matches!(**single, Single::LookAtPause { words: read } if read == words))
+    });
+    assert!(again);
+    rig.agent_loop.written(Reply::PausedRow { pauses: Vec::new(), words });
+    assert!(held(&rig).is_empty());
+    assert_eq!(rig.showing.borrow().note.escalated, None);
+    let over = rig.agent_loop.journal.take_waiting();
+    assert!(format!("{over:?}").contains("shared_limit/oak-ada"), "{over:?}");
 }
 
 /// The other agents of an account are warned of a spent quota, by whom and until when, until it is over.
@@ -189,7 +231,7 @@ fn abort_ends_the_turn_and_the_escalation() {
     rig.agent_loop.take(stuck());
     comes(&mut rig, 2);
     written(&mut rig);
-    rig.agent_loop.take(Incoming::Operator(Word::Abort));
+    rig.agent_loop.take(Incoming::Operator(Word::Abort { turn: Some(turn) }));
     assert_eq!(rig.agent_loop.core.view().phase, PhaseName::Interrupting);
     assert_eq!(written(&mut rig).1, ["no escalation"]);
     assert!(held(&rig).is_empty());
@@ -200,7 +242,7 @@ fn abort_ends_the_turn_and_the_escalation() {
     let turn = rig.turn();
     rig.agent_loop.take(stuck());
     rig.hears(RuntimeEvent::Finished { turn, result: TurnResult::Completed });
-    rig.agent_loop.take(Incoming::Operator(Word::Abort));
+    rig.agent_loop.take(Incoming::Operator(Word::Abort { turn: None }));
     assert!(held(&rig).is_empty());
 }
 

@@ -8,10 +8,13 @@ use gangline_core::{
     approval::Decision,
 };
 use gangline_runtime::{ApprovalAsk, TurnResult};
-use gangline_store::AgentUpdate;
+use gangline_store::{AllowedBefore, OpenTurnOrder, TurnOrderKind};
 
 use super::*;
-use crate::bus::{Ruled, Word};
+use crate::{
+    bus::{Ruled, Word},
+    journal::Single,
+};
 
 /// Lets a look end, in a store that is empty.
 fn looks(rig: &mut Rig) {
@@ -140,20 +143,64 @@ fn each_attempt_that_fails_is_told_and_a_rate_limit_once() {
     assert_eq!(key(1, AskerNotice::RateLimited), key(2, AskerNotice::RateLimited));
 }
 
+/// Returns what waits to be recorded of the session: which orders about it are done, and that it is forgotten.
+fn session_records(rig: &mut Rig) -> Vec<String> {
+    let one = |record: &Record| match record {
+        Record::Entry(Entry::SessionDone(_, upto)) => Some(format!("done {upto}")),
+        Record::Entry(Entry::Agent(.., update)) if update.session == Some(None) => {
+            Some("forgotten".to_owned())
+        }
+        Record::Entry(_) | Record::Single(_) => None,
+    };
+    rig.agent_loop.journal.take_waiting().iter().filter_map(one).collect()
+}
+
 /// A daemon that dies before the clear is done does not go on with the session either.
 #[test]
 fn a_clear_is_recorded_before_it_is_done() {
     for (change, forgets) in [(ContextChange::Clear, true), (ContextChange::Compact, false)] {
         let mut rig = working();
         rig.agent_loop.journal.take_waiting();
-        rig.agent_loop.take(Incoming::Change(change));
-        let records = rig.agent_loop.journal.take_waiting();
-        let forgotten = records.iter().any(|record| {
-            let forgets = |update: &AgentUpdate| update.session == Some(None);
-            matches!(record, Record::Entry(Entry::Agent(.., update)) if forgets(update))
-        });
-        assert_eq!(forgotten, forgets, "{change:?}");
+        rig.agent_loop.take(Incoming::Change { change, order: 1 });
+        let forgotten = if forgets { vec!["forgotten"] } else { vec![] };
+        assert_eq!(session_records(&mut rig), forgotten, "{change:?}");
     }
+}
+
+/// What the backend tells of its session in the open turn is the old one: it is forgotten again at the clear.
+#[test]
+fn an_order_about_the_session_is_done_when_it_was_carried_out() {
+    let mut rig = working();
+    let turn = rig.turn();
+    rig.agent_loop.journal.take_waiting();
+    rig.agent_loop.take(Incoming::Change { change: ContextChange::Compact, order: 1 });
+    rig.agent_loop.take(Incoming::Change { change: ContextChange::Clear, order: 2 });
+    rig.hears(RuntimeEvent::Compacted { failed: None });
+    rig.hears(RuntimeEvent::Session { session: SessionId("s".to_owned()) });
+    assert_eq!(session_records(&mut rig), ["forgotten"], "it is still to be emptied");
+    rig.hears(RuntimeEvent::Finished { turn, result: TurnResult::Completed });
+    assert_eq!(session_records(&mut rig), ["forgotten", "done 2"]);
+    let mut rig = working();
+    let turn = rig.turn();
+    rig.agent_loop.take(Incoming::Change { change: ContextChange::Compact, order: 3 });
+    rig.hears(RuntimeEvent::Finished { turn, result: TurnResult::Completed });
+    assert_eq!(session_records(&mut rig), [] as [&str; 0], "it is under way");
+    rig.hears(RuntimeEvent::Compacted { failed: None });
+    assert_eq!(session_records(&mut rig), ["done 3"]);
+}
+
+/// A successor makes the session shorter that its predecessor did not come to, before anything else.
+#[test]
+fn what_was_ordered_of_an_earlier_daemon_is_done_first() {
+    let mut rig = Rig::starting(false);
+    let left = OpenTurnOrder { id: 7, kind: TurnOrderKind::Compact, turn: None };
+    rig.agent_loop = rig.agent_loop.ordered(vec![left]);
+    rig.agent_loop.take(Incoming::Begin);
+    rig.agent_loop.message(Waiting { row: row(1, ("ori", Tier::Owner), "#lab"), said: Vec::new() });
+    rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
+    rig.agent_loop.journal.take_waiting();
+    rig.hears(RuntimeEvent::Compacted { failed: None });
+    assert_eq!(session_records(&mut rig), ["done 7"]);
 }
 
 /// There may be room for what was passed over.
@@ -196,9 +243,10 @@ fn the_order_to_end_a_turn_ends_no_other() {
     }
 }
 
-/// Each look tells it anew until the store knows that it was heard.
+/// Each look tells it anew until the store knows that it was heard. The backend hears it only then: what it
+/// may have done by a decision, it never does by the same decision again.
 #[test]
-fn a_decision_that_is_told_twice_is_recorded_once() {
+fn a_backend_hears_a_decision_once_it_is_on_disk_that_it_does() {
     let mut rig = working();
     let (turn, request) = (rig.turn(), "r1".to_owned());
     let ask = ApprovalAsk {
@@ -214,8 +262,66 @@ fn a_decision_that_is_told_twice_is_recorded_once() {
     for times in [1, 0] {
         let ruled = Ruled { decision: Decision::Allow, by: "otto".to_owned(), reason: None };
         rig.agent_loop.decided(number, (turn, request.clone()), ruled);
-        assert_eq!(recorded(&mut rig, "approval_decided"), times);
+        assert_eq!(recorded(&mut rig, "approval_decided"), times, "recorded once");
+        assert_eq!(rig.agent_loop.core.view().approvals, 1, "the backend has not heard it");
     }
+    rig.agent_loop.written(Reply::Delivered { number });
+    assert_eq!(rig.agent_loop.core.view().approvals, 0);
+    let ruled = Ruled { decision: Decision::Allow, by: "otto".to_owned(), reason: None };
+    rig.agent_loop.decided(number, (turn, request.clone()), ruled);
+    assert_eq!(recorded(&mut rig, "approval_decided"), 0, "a look that was late");
+}
+
+/// A call that somebody allowed in an attempt that was cut off is asked again, and the line says so.
+#[test]
+fn a_call_that_was_allowed_before_is_asked_with_the_time_of_that() {
+    let mut rig = working();
+    let turn = rig.turn();
+    let ask = |request: &str, command: &str| ApprovalAsk {
+        request: request.to_owned(),
+        tool: "Bash".to_owned(),
+        input: json!({"command": command}),
+        presumed: false,
+    };
+    let announced = |rig: &mut Rig| -> Vec<String> {
+        let records = rig.agent_loop.journal.take_waiting();
+        let open = records.into_iter().find_map(|record| match record {
+            Record::Single(single) => match *single {
+                Single::Approval(open) => Some(open),
+                _ => None,
+            },
+            Record::Entry(_) => None,
+        });
+        let lines = open.unwrap().announce.unwrap().send.lines;
+        lines.iter().map(|line| line.text.to_string()).collect()
+    };
+    rig.hears(RuntimeEvent::ApprovalAsked { turn, ask: ask("r1", "ls") });
+    let args_hash = {
+        let records = rig.agent_loop.journal.take_waiting();
+        let hash = records.into_iter().find_map(|record| match record {
+            Record::Single(single) => match *single {
+                Single::Approval(open) => Some(open.args_hash),
+                _ => None,
+            },
+            Record::Entry(_) => None,
+        });
+        hash.unwrap()
+    };
+    let before = AllowedBefore {
+        turn: TurnId { epoch: Epoch(0), number: 1 },
+        tool: "Bash".to_owned(),
+        args_hash,
+        at: UnixMicros(0),
+        by: "ori".to_owned(),
+    };
+    let minute = gangline_os::clock::local_minute(UnixMicros(0)).1;
+    rig.agent_loop.asks.allowed_before(vec![(MessageId(1), vec![before])]);
+    rig.hears(RuntimeEvent::ApprovalAsked { turn, ask: ask("r2", "ls") });
+    let told = announced(&mut rig).join(" ");
+    assert!(told.ends_with(&format!("(ori allowed this at {minute}; it may have run)")), "{told}");
+    rig.hears(RuntimeEvent::ApprovalAsked { turn, ask: ask("r3", "ls -l") });
+    let told = announced(&mut rig).join(" ");
+    assert!(!told.contains("may have run"), "another call: {told}");
 }
 
 /// Another process may have put lines into the outbox; a task of our own tells of its lines itself.

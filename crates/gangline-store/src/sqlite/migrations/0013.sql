@@ -1,6 +1,23 @@
 -- Schema 13: what is confirmed is on disk, folders that a person trusts, rules that no longer hold.
 
 -- Orders about a turn or a session.
+--
+-- What a person was told is done: the row is on disk before the word that confirms it, and names the
+-- turn or the session that was meant. `outcome` is empty until the order took effect (`done`) or
+-- until there was nothing left for it to do (`void`).
+CREATE TABLE turn_orders (
+  id              INTEGER PRIMARY KEY,
+  installation_id TEXT NOT NULL,
+  agent           TEXT NOT NULL,
+  kind            TEXT NOT NULL,
+  turn_epoch      INTEGER,
+  turn_number     INTEGER,
+  by              TEXT NOT NULL,
+  at              INTEGER NOT NULL,
+  outcome         TEXT,
+  settled_at      INTEGER
+) STRICT;
+CREATE INDEX turn_orders_open ON turn_orders (agent, kind) WHERE outcome IS NULL;
 
 -- What a lost attempt has done already.
 CREATE TABLE acts (

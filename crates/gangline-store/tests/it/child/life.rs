@@ -28,6 +28,7 @@ pub(crate) const LIFE: &[&str] = &[
     "put_account",
     "probe",
     "take",
+    "order_turn",
     "send",
     "mark_sent",
     "confirm",
@@ -117,6 +118,9 @@ async fn first_half(store: &Store) -> Epoch {
     say("probe");
     store.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
     say("take");
+    let compact = gangline_store::TurnOrderKind::Compact;
+    store.order_session(&ada(), compact, "otto").await.unwrap();
+    say("order_turn");
     let lines = store.send(send(&ada(), "k", &["one", "two"])).await.unwrap().outbox;
     say("send");
     store.mark_sent(&lines, SentAs::Lines).await.unwrap();

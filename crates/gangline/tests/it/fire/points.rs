@@ -59,6 +59,7 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("move_cursor", STORE),
     ("note_restart", STORE),
     ("order", STORE),
+    ("order_turn", STORE),
     ("pause", STORE),
     ("probe", STORE),
     ("hold_fleet", STORE),

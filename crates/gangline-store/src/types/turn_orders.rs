@@ -1,0 +1,91 @@
+//! Orders about an agent's turn or session: on disk before the word that confirms them.
+
+use gangline_core::{AgentName, FindingNumber, TurnId, finding::ChoiceWord};
+
+use super::FindingRow;
+
+gangline_core::words! {
+    /// What an order is about.
+    TurnOrderKind, "order about a turn or a session" {
+        /// The turn that it names ends.
+        EndTurn = "end_turn",
+        /// The next turn begins a new session.
+        Clear = "clear",
+        /// The session is made shorter before the next turn.
+        Compact = "compact",
+    }
+}
+
+gangline_core::words! {
+    /// What became of an order.
+    TurnOrderOutcome, "outcome of an order" {
+        /// It took effect.
+        Done = "done",
+        /// There was nothing left to do: its turn had ended otherwise, or its session is gone.
+        Void = "void",
+    }
+}
+
+/// An order to end a turn, which also ends the agent's escalation if `guides` says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndOrder {
+    /// Whose turn.
+    pub agent: AgentName,
+    /// The turn that is meant; `None` = no turn is open, and only an escalation may end.
+    pub turn: Option<TurnId>,
+    /// Who ordered it, as others know that person.
+    pub by: String,
+    /// Whether it is a decision on an escalation too.
+    pub guides: Guides,
+}
+
+/// Whether the order to end a turn decides an escalation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guides {
+    /// It does: the escalation's pause ends, and its finding is resolved.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// What [`crate::Store::order_end`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderedEnd {
+    /// The order is stored: the turn ends.
+    Ends,
+    /// No turn is open any more. An escalation has ended, if there was one.
+    NoTurn,
+    /// The turn is not recorded yet, so nothing is stored.
+    NotYet,
+}
+
+/// What [`crate::Store::answer_escalation`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EscalationAnswered {
+    /// The finding, resolved.
+    pub finding: FindingRow,
+    /// The open turn that ends by this.
+    pub ends: Option<TurnId>,
+}
+
+/// An answer to an escalation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EscalationAnswer {
+    /// The finding.
+    pub number: FindingNumber,
+    /// The choice.
+    pub choice: ChoiceWord,
+    /// Who answers.
+    pub by: String,
+}
+
+/// An order that has no outcome yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenTurnOrder {
+    /// Its number; a later order has a higher one.
+    pub id: i64,
+    /// What it is about.
+    pub kind: TurnOrderKind,
+    /// The turn, if it is about one.
+    pub turn: Option<TurnId>,
+}
