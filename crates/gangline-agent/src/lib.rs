@@ -42,7 +42,7 @@ mod recover;
 mod relaying;
 mod rooms;
 mod root;
-mod rules;
+pub mod rules;
 mod session;
 mod settings;
 mod showing;

@@ -16,17 +16,8 @@ pub const COMMANDS_MAX: usize = 32;
 
 /// The words of a rule that are operators of the shell: between two commands of a pipeline, behind the
 /// folder that a command begins with, and where a part of a pipeline sends its errors.
-pub const OPERATORS: &[&str] = &[
-    "|",
-    "&&",
-    "2>&1",
-    "1>&2",
-    ">&2",
-    "2>/dev/null",
-    ">/dev/null",
-    "1>/dev/null",
-    "&>/dev/null",
-];
+pub const OPERATORS: &[&str] =
+    &["|", "&&", "2>&1", "1>&2", ">&2", "2>/dev/null", ">/dev/null", "1>/dev/null", "&>/dev/null"];
 
 /// What one rule lets run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

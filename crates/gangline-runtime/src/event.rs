@@ -3,7 +3,7 @@
 use gangline_core::{TurnId, block::Block, effort::EffortLevel};
 use serde::{Deserialize, Serialize};
 
-use crate::{Command, Refusal, SessionId};
+use crate::{Command, NamedFile, Refusal, SessionId};
 
 /// One complete message of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,8 @@ pub struct ApprovalAsk {
     /// The backend asked without naming the call: these are the tool and arguments of one that it
     /// announced before. A person may decide by them; no rule may.
     pub presumed: bool,
+    /// The files that the call names, if it is one that uses files, and where they lead.
+    pub files: Vec<NamedFile>,
 }
 
 /// Why a turn failed, as far as the backend tells.

@@ -247,10 +247,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the statement that a redirection belongs to, and its harmless redirections as words.
-    fn without_redirections<'t>(
-        &self,
-        node: Node<'t>,
-    ) -> Result<(Node<'t>, Vec<String>), Unclear> {
+    fn without_redirections<'t>(&self, node: Node<'t>) -> Result<(Node<'t>, Vec<String>), Unclear> {
         let mut cursor = node.walk();
         let mut reached = node.start_byte();
         let (mut inner, mut redirections) = (None, Vec::new());

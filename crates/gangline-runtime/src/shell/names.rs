@@ -17,24 +17,8 @@ pub(super) const SHELLS: &[&str] = &[
 ];
 /// Names of shells: an argument that is one is run by most programs that take it.
 pub(super) const SHELL_NAMES: &[&str] = &[
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
-    "ksh",
-    "ash",
-    "fish",
-    "csh",
-    "tcsh",
-    "mksh",
-    "yash",
-    "rbash",
-    "nu",
-    "elvish",
-    "xonsh",
-    "pwsh",
-    "busybox",
-    "toybox",
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "mksh", "yash", "rbash",
+    "nu", "elvish", "xonsh", "pwsh", "busybox", "toybox",
 ];
 /// Programs that run what they read, or their arguments in a way that is not opened here. No list of them
 /// can be complete: it is for commands whose input is not a pipe. Behind a pipe [`READERS`] decides.
@@ -290,52 +274,14 @@ pub(super) const READERS: &[&str] = &[
 ];
 /// Programs beside these that run no argument: a word such as `sh` or `-` means nothing else to them.
 pub(super) const TELLERS: &[&str] = &[
-    "echo",
-    "printf",
-    "ls",
-    "stat",
-    "file",
-    "which",
-    "type",
-    "test",
-    "true",
-    "false",
-    "pwd",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "du",
-    "df",
-    "wc",
+    "echo", "printf", "ls", "stat", "file", "which", "type", "test", "true", "false", "pwd",
+    "basename", "dirname", "realpath", "readlink", "du", "df", "wc",
 ];
 /// Programs that run their input if no file is named; a version may follow the name.
 pub(super) const INTERPRETERS: &[&str] = &[
-    "python",
-    "pypy",
-    "ipython",
-    "perl",
-    "ruby",
-    "irb",
-    "node",
-    "nodejs",
-    "php",
-    "lua",
-    "luajit",
-    "R",
-    "Rscript",
-    "julia",
-    "elixir",
-    "groovy",
-    "scala",
-    "guile",
-    "sbcl",
-    "racket",
-    "ocaml",
-    "raku",
-    "swift",
-    "ts-node",
-    "tsx",
+    "python", "pypy", "ipython", "perl", "ruby", "irb", "node", "nodejs", "php", "lua", "luajit",
+    "R", "Rscript", "julia", "elixir", "groovy", "scala", "guile", "sbcl", "racket", "ocaml",
+    "raku", "swift", "ts-node", "tsx",
 ];
 /// Modules that `python -m` may name: what they run is the project's, as with `make`.
 pub(super) const MODULES: &[&str] = &[

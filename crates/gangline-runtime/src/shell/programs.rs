@@ -9,8 +9,8 @@ use std::path::{Component, Path};
 use super::{
     Unclear,
     names::{
-        BEFORE, CHANGE_REST, GIT_OPTIONS, INTERPRETERS, MODULES, PARTS, PROJECT, READERS,
-        RUN_REST, RUN_UNSEEN, RUNNING_OPTIONS, SETTABLE, SHELL_NAMES, TELLERS, TELLING,
+        BEFORE, CHANGE_REST, GIT_OPTIONS, INTERPRETERS, MODULES, PARTS, PROJECT, READERS, RUN_REST,
+        RUN_UNSEEN, RUNNING_OPTIONS, SETTABLE, SHELL_NAMES, TELLERS, TELLING,
     },
 };
 
@@ -127,7 +127,10 @@ fn opened<'a, 'b>(base: &str, rest: &'a [&'b str]) -> Option<Option<&'a [&'b str
         ("sudo" | "doas", ["-n", inner @ ..] | inner) => command(inner),
         ("nice", ["-n", much, inner @ ..]) if is_number(much) => command(inner),
         ("nice", [much, inner @ ..])
-            if much.strip_prefix('-').map(|it| it.trim_start_matches('n')).is_some_and(is_number) =>
+            if much
+                .strip_prefix('-')
+                .map(|it| it.trim_start_matches('n'))
+                .is_some_and(is_number) =>
         {
             command(inner)
         }
@@ -144,9 +147,10 @@ fn opened<'a, 'b>(base: &str, rest: &'a [&'b str]) -> Option<Option<&'a [&'b str
             let sets = rest.iter().take_while(|word| is_harmless_setting(word)).count();
             command(&rest[sets..])
         }
-        ("npx" | "bunx" | "pnpx" | "uvx", ["-y" | "--yes" | "--no-install", inner @ ..] | inner) => {
-            command(inner)
-        }
+        (
+            "npx" | "bunx" | "pnpx" | "uvx",
+            ["-y" | "--yes" | "--no-install", inner @ ..] | inner,
+        ) => command(inner),
         _ => return None,
     };
     Some(inner)
@@ -165,8 +169,8 @@ fn timed<'a, 'b>(mut rest: &'a [&'b str]) -> Option<&'a [&'b str]> {
             }
             [duration, more @ ..] => {
                 let number = duration.trim_end_matches(['s', 'm', 'h', 'd']);
-                let known = !number.is_empty()
-                    && number.chars().all(|c| c.is_ascii_digit() || c == '.');
+                let known =
+                    !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.');
                 return known.then_some(more);
             }
             [] => return None,
@@ -224,8 +228,17 @@ fn reads_input(family: &str, rest: &[&str]) -> bool {
 /// Returns whether `make` reads its rules from a file, and nothing else says what it runs.
 fn makes(rest: &[&str]) -> bool {
     const LONG: &[&str] = &[
-        "--silent", "--quiet", "--always-make", "--keep-going", "--dry-run", "--just-print",
-        "--no-print-directory", "--print-directory", "--no-builtin-rules", "--version", "--help",
+        "--silent",
+        "--quiet",
+        "--always-make",
+        "--keep-going",
+        "--dry-run",
+        "--just-print",
+        "--no-print-directory",
+        "--print-directory",
+        "--no-builtin-rules",
+        "--version",
+        "--help",
     ];
     const VALUED: &[&str] = &["--jobs", "--directory", "--load-average", "--file", "--makefile"];
     let mut words = rest.iter();

@@ -91,8 +91,8 @@ fn a_list_of_commands_is_taken_apart() {
 #[expect(clippy::too_many_lines, reason = "a table of cases, or one story told in order")]
 fn what_is_not_sure_is_unclear() {
     use Unclear::{
-        Assigns, Broken, ChangesRest, Compound, Empty, Expands, LikeOperator, Piped, Redirects, RunsUnseen,
-        TooLong,
+        Assigns, Broken, ChangesRest, Compound, Empty, Expands, LikeOperator, Piped, Redirects,
+        RunsUnseen, TooLong,
     };
     let long = format!("echo {}", "a".repeat(SCRIPT_MAX));
     for (script, unclear) in [

@@ -206,6 +206,7 @@ fn a_decision_that_is_told_twice_is_recorded_once() {
         tool: "Bash".to_owned(),
         input: json!({"command": "ls"}),
         presumed: false,
+        files: Vec::new(),
     };
     rig.hears(RuntimeEvent::ApprovalAsked { turn, ask });
     let number = ApprovalNumber(5);
