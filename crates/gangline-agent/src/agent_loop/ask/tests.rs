@@ -44,7 +44,7 @@ fn a_presumed_call_has_no_decision_from_before() {
     let hash = |request: &str, presumed: bool| {
         let (request, tool) = (request.to_owned(), "Bash".to_owned());
         let input = json!({"command": "ls"});
-        args_hash(&ApprovalAsk { request, tool, input, presumed })
+        args_hash(&ApprovalAsk { request, tool, input, presumed, files: Vec::new() })
     };
     assert_eq!(hash("a", false), hash("b", false));
     assert_ne!(hash("a", true), hash("a", false));
