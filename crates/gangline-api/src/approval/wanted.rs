@@ -127,6 +127,7 @@ fn patches(changes: &Value, all: &Map<String, Value>) -> Option<Vec<FileChange>>
 
 /// Returns where a file leads, if its name does not say it.
 fn leads_to(fields: &Map<String, Value>, path: &str) -> Option<String> {
+    let path = path.strip_prefix("file://").unwrap_or(path);
     fields.get(LINKS)?.as_object()?.get(path)?.as_str().map(str::to_owned)
 }
 

@@ -61,6 +61,8 @@ fn a_link_is_shown_with_its_target() {
     let to = "/home/ori/.profile, a link";
     let write = json!({"file_path": "README.md", "content": "x", LINKS: {"README.md": to}});
     check("Write", &write, "README.md → /home/ori/.profile, a link (+1 line, the whole file)");
+    let uri = json!({"path": "file:///x", "content": "x", LINKS: {"/x": to}});
+    check("Write", &uri, "file:///x → /home/ori/.profile, a link (+1 line, the whole file)");
     let patch = json!({"changes": [
         {"path": "a", "kind": {"type": "update", "move_path": "b"}, "diff": "@@\n+x\n"},
     ], LINKS: {"b": to}});
