@@ -127,7 +127,7 @@ impl Alarms {
             let _ = self.agent_loop.send(follows).await;
         }
         // What is asked in private is not for the alert channel.
-        let question = match place::is_private(&row.reply_target) {
+        let question = match place::is_private_question(&row.asked, &row.reply_target) {
             true => place::IN_PRIVATE.to_owned(),
             false => text::one_line(row.body.as_str()),
         };

@@ -11,6 +11,7 @@ use gangline_core::{
     act::ActKind,
     alert,
     approval::view::Extent,
+    forged,
     hook::WebhookEvent,
     name::{ChannelName, fold},
     question::{
@@ -186,7 +187,7 @@ impl Asker {
         // A question to agents alerts no people, unless a call waits for its answer (R0-41).
         let only_agents = matches!(new.asked, Asked::Agents(_)) && !rule.is_for_people();
         let people = !only_agents || asking.goes == Goes::ToCall;
-        let alert = people.then(|| self.alert(&asking.question, &new.reply_target));
+        let alert = people.then(|| self.alert(&new));
         let bring = self.bringing(&new, context, (places, ttl, alert));
         let asked = self.speaker.store.ask_once(new, act, bring).await;
         let asked = asked.map_err(|error| format!("not asked: {error}"))?;
@@ -202,10 +203,10 @@ impl Asker {
 
     /// Returns the alert of a question (R1-39), which repeats while the question is open. It leaves out the
     /// words of a private conversation, since others read alerts too.
-    fn alert(&self, question: &str, reply_target: &str) -> NewAlert {
+    fn alert(&self, new: &NewQuestion) -> NewAlert {
         let Speaker { agent, redactor, .. } = &self.speaker;
-        let is_private = place::is_private(reply_target);
-        let question = if is_private { place::IN_PRIVATE } else { question };
+        let is_private = place::is_private_question(&new.asked, &new.reply_target);
+        let question = if is_private { place::IN_PRIVATE } else { new.body.as_str() };
         let text = redactor.redact(&alert::text::question(agent, question));
         NewAlert::new(agent.clone(), WebhookEvent::AgentQuestion, text)
     }
@@ -341,15 +342,24 @@ impl Asker {
             AskedBy {
                 deliver: new.asked.agents().iter().map(deliver).collect(),
                 announce: places.iter().enumerate().map(announce).collect(),
-                alert: alert.map(|alert| reply_to(alert, number, &speaker.redactor)),
+                alert: alert.map(|alert| reply_to(alert, (number, &new), &speaker.redactor)),
             }
         }
     }
 }
 
 /// Returns the alert of a question with its number, and in the channel how it is answered.
-fn reply_to(alert: NewAlert, number: QuestionNumber, redactor: &Redactor) -> NewAlert {
-    let text = format!("{} Reply `@{} answer {number} …`.", alert.text, alert.agent);
+fn reply_to(
+    alert: NewAlert,
+    (number, new): (QuestionNumber, &NewQuestion),
+    redactor: &Redactor,
+) -> NewAlert {
+    // An answer to a private question belongs there too.
+    let to = match place::is_private_question(&new.asked, &new.reply_target) {
+        true => format!("/msg {}", alert.agent),
+        false => format!("@{}", alert.agent),
+    };
+    let text = format!("{} Reply `{to} answer {number} …`.", alert.text);
     NewAlert { room_text: Some(redactor.redact(&text)), ..alert.about(number.0) }
 }
 
@@ -406,6 +416,7 @@ fn announced(
     let split =
         split::redacted_lines(&lines, |left| format!("… (+{left} lines: `answer {number}`)"));
     let cut = cut || split.cut != split::Cut::Whole;
+    let lines = split.lines.into_iter().map(forged::continued).collect();
     // A copy does not count as an answer to what its reader asked in this turn.
     let (turn, kind) = match place.reader {
         Reader::People(_) => (context.map(|context| context.turn), LineKind::Privmsg),
@@ -427,7 +438,7 @@ fn announced(
             turn,
             idem_key,
             target: place.target.to_string(),
-            lines: split.lines,
+            lines,
             kind,
             in_reply_to: None,
             deliver: None,

@@ -12,6 +12,7 @@ mod changes;
 mod cursors;
 mod decide;
 mod findings;
+mod first;
 pub(crate) mod inquiries;
 mod intake;
 mod outbox;
@@ -162,6 +163,8 @@ pub(crate) struct Chat {
     reminded: HashMap<ApprovalNumber, Reminded>,
     /// The last time that owners were told again of each open change.
     changes_told: HashMap<ApprovalNumber, ToldAgain>,
+    /// Where changes were shown beside their announcements.
+    shown_changes: HashSet<(ApprovalNumber, String)>,
     /// When owners are to be told next of what is open.
     remind_at: Option<UnixMicros>,
     /// Where owners are.
@@ -219,6 +222,7 @@ impl Chat {
             pages: HashMap::new(),
             reminded: HashMap::new(),
             changes_told: HashMap::new(),
+            shown_changes: HashSet::new(),
             remind_at: None,
             owners: Owners::default(),
         }

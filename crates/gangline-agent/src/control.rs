@@ -6,6 +6,7 @@
 //! here or in [`gangline_api::ipc`]. Start at [`run`].
 
 mod connection;
+pub(crate) mod folder;
 mod lines;
 mod mentions;
 mod operate;

@@ -59,6 +59,7 @@ pub mod watching;
 mod whereabouts;
 mod whispers;
 
+pub use own_secrets::masks;
 pub use root::{Opened, run};
 pub use settings::{Account, Causes, Ended, InsteadOf, IrcSettings, Settings, SpendingSettings};
 pub use texts::changes;

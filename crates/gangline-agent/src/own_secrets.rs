@@ -11,6 +11,7 @@ use std::{
     time::SystemTime,
 };
 
+use gangline_core::Redactor;
 use gangline_os::fsio;
 
 use crate::tokens::OWNER_TOKEN;
@@ -32,6 +33,12 @@ pub(crate) struct OwnSecrets {
     seen: [Option<Stamp>; 2],
     /// Files of agents that had no password at the last look.
     missing: Vec<PathBuf>,
+}
+
+/// Returns what masks the secrets that an installation has by now, by their values.
+#[must_use]
+pub fn masks(state: &Path) -> Redactor {
+    Redactor::new(OwnSecrets::of(state).more())
 }
 
 impl OwnSecrets {

@@ -1,20 +1,33 @@
 //! The relay between the backend and its model: made before the backend's start options, run as a task.
 
-use gangline_core::price::Prices;
+use std::sync::Arc;
+
+use gangline_core::{
+    AgentName, Epoch,
+    budget::{self, Day},
+    price::Prices,
+};
 use gangline_os::{
     CancellationToken,
-    clock::SharedClock,
+    clock::{SharedClock, UnixMicros},
     secret::{self, Secret},
 };
-use gangline_relay::{Client, Credential, Limits, Options, REPORTS, Report, Totals, Upstream};
+use gangline_relay::{
+    Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Report, Totals, Upstream,
+};
 use gangline_runtime::StartOptions;
+use gangline_store::{NewRelayOpen, Store};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tokio::{
     net::TcpListener,
-    sync::{mpsc, watch},
+    sync::{mpsc, oneshot, watch},
 };
 use tracing::error;
 
-use crate::settings::{Ended, Settings};
+use crate::{
+    settings::{Ended, Settings},
+    texts,
+};
 
 /// A relay that listens and is not served yet.
 pub(crate) struct Prepared {
@@ -81,7 +94,7 @@ impl Prepared {
     /// Serves until `stop`. Returns the task and what it reports.
     pub(crate) fn serve(
         self,
-        limits: watch::Receiver<Limits>,
+        (limits, ledger): (watch::Receiver<Limits>, Notes),
         stop: CancellationToken,
     ) -> (impl Future<Output = ()> + Send + 'static, mpsc::Receiver<Report>) {
         let (report, reports) = mpsc::channel(REPORTS);
@@ -94,6 +107,7 @@ impl Prepared {
             prices: self.prices,
             totals: self.totals,
             limits,
+            ledger: Arc::new(ledger),
             reports: report,
             clock: self.clock,
         };
@@ -104,4 +118,39 @@ impl Prepared {
         };
         (run, reports)
     }
+}
+
+/// The notes of calls that begin: rows of the store.
+pub(crate) struct Notes {
+    pub(crate) store: Store,
+    pub(crate) agent: AgentName,
+    pub(crate) epoch: Epoch,
+    pub(crate) clock: SharedClock,
+}
+
+impl Ledger for Notes {
+    /// Returns once the row is committed: a killed process has left it then. It is not waited for its sync,
+    /// which only a machine without power needs.
+    fn begins(&self, bytes: Option<u64>) -> Noting<'_> {
+        Box::pin(async move {
+            let day = today(self.clock.now()).ok_or("the time cannot be read")?.name;
+            let bytes = bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
+            let (agent, epoch) = (self.agent.clone(), self.epoch);
+            let (tell, told) = oneshot::channel();
+            let new = NewRelayOpen { agent, epoch, day, bytes };
+            // Nobody waits any more: then the client has gone.
+            let write = self.store.relay_begins(new, move |number| _ = tell.send(number));
+            tokio::select! {
+                biased;
+                Ok(number) = told => Ok(number),
+                written = write => written.map_err(|error| texts::whole(&error)),
+            }
+        })
+    }
+}
+
+/// Returns the day of a time, by the clock on the wall.
+pub(crate) fn today(now: UnixMicros) -> Option<Day> {
+    let stamp = Timestamp::from_microsecond(now.0).ok()?;
+    budget::day(&Zoned::new(stamp, TimeZone::system()))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, SendKey, Target, Tier, TurnId,
-    act::ActKind, name::Nick, redact::Redactor, split,
+    act::ActKind, forged, name::Nick, redact::Redactor,
 };
 use gangline_os::{change_notice, paths::Paths};
 use gangline_store::{
@@ -129,7 +129,7 @@ impl Speaker {
             return Err(Ending.into());
         }
         let more = more(context);
-        let split = split::redacted_lines(&self.redactor.redact(saying.text), |left| {
+        let split = forged::spoken(&self.redactor.redact(saying.text), |left| {
             format!("… (+{left} lines: {more})")
         });
         if split.lines.is_empty() {

@@ -8,19 +8,26 @@ use std::collections::BTreeMap;
 
 use gangline_core::{
     AgentName, TurnId,
-    budget::{self, Budget, BudgetAction, BudgetScope, Day, Spent, Standing, UsageSource},
+    budget::{
+        self, Budget, BudgetAction, BudgetScope, CallOutcome, Day, Spent, Standing, UsageSource,
+    },
     finding::{Choice, ChoiceWord, FindingKind, Severity},
     pause::PauseReason,
+    price::{Prices, Tokens},
     usage::Spender,
 };
 use gangline_os::{CancellationToken, change_notice, clock::UnixMicros, paths::Paths};
 use gangline_relay::{Limits, Report, Stop};
 use gangline_store::{AlertWords, NewFinding, NewUsage, RelayedCall, Store, StoreError};
-use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
-use crate::{bus::Incoming, identity::Identity, speech::TurnContext, texts};
+use crate::{bus::Incoming, identity::Identity, relaying, speech::TurnContext, texts};
+
+/// Of English text and of code; of other languages a token has fewer, so the estimate is low for them.
+const BYTES_PER_TOKEN: i64 = 4;
+/// So many open calls are read at once.
+const SETTLED_AT_ONCE: u32 = 100;
 
 /// Why the task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +49,8 @@ pub(crate) struct SpendingDeps {
     pub(crate) paths: Paths,
     /// The open turn.
     pub(crate) context: watch::Receiver<Option<TurnContext>>,
+    /// What models cost.
+    pub(crate) prices: Prices,
     /// Where the relay stops; there may be none.
     pub(crate) limits: watch::Sender<Limits>,
 }
@@ -90,6 +99,9 @@ impl Spending {
 
     /// Looks whenever something was used, and at each tick, until `closed`. Cancel-safe: no.
     pub(crate) async fn run(mut self, mut wakes: Wakes, closed: CancellationToken) -> SpendingEnd {
+        if let Err(error) = self.settle().await {
+            warn!(%error, "calls that an earlier daemon has left open are not counted yet");
+        }
         loop {
             if let Err(error) = self.look().await {
                 warn!(%error, "cannot add up what was spent");
@@ -122,8 +134,58 @@ impl Spending {
 
     fn today(&self) -> Option<(Day, UnixMicros)> {
         let now = self.deps.me.clock.now();
-        let stamp = Timestamp::from_microsecond(now.0).ok()?;
-        Some((budget::day(&Zoned::new(stamp, TimeZone::system()))?, now))
+        Some((relaying::today(now)?, now))
+    }
+
+    /// Counts the calls that an earlier daemon was killed in. Nobody knows what they used: the length of the
+    /// request tells about as much, so that a daemon that dies in each call still spends its budget.
+    async fn settle(&mut self) -> Result<(), StoreError> {
+        let (agent, epoch) = (self.deps.me.agent.clone(), self.deps.me.epoch);
+        loop {
+            let open = self.deps.store.unsettled(&agent, epoch, SETTLED_AT_ONCE).await?;
+            if open.is_empty() {
+                return Ok(());
+            }
+            info!(
+                calls = open.len(),
+                "calls of the model that an earlier daemon has left open are counted"
+            );
+            for row in open {
+                let input = row
+                    .bytes
+                    .map(|bytes| bytes.saturating_add(BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
+                let input = input.filter(|input| *input > 0);
+                let usage = input.map(|input| self.estimated(&row.model, input));
+                let call = RelayedCall {
+                    noted: Some(row.id),
+                    agent: agent.clone(),
+                    usage,
+                    day: row.day,
+                    outcome: CallOutcome::Unsettled,
+                    first_byte_micros: 0,
+                    lasted_micros: 0,
+                };
+                self.deps.store.relayed(call).await?;
+            }
+        }
+    }
+
+    /// Returns what a call is taken to have used of which only the length of the prompt is known.
+    fn estimated(&self, model: &str, input: i64) -> NewUsage {
+        let tokens = Tokens { input: u64::try_from(input).unwrap_or(0), ..Tokens::default() };
+        let cost = self.deps.prices.cost(model, &tokens);
+        NewUsage {
+            agent: self.deps.me.agent.clone(),
+            turn: None,
+            by: Spender::Agent,
+            model: model.to_owned(),
+            input,
+            output: 0,
+            cache_read: 0,
+            cache_write: 0,
+            cost_micros: cost.map(|micros| i64::try_from(micros).unwrap_or(i64::MAX)),
+            source: UsageSource::Relay,
+        }
     }
 
     /// Records a call of the relay.
@@ -148,6 +210,7 @@ impl Spending {
         });
         let Some((day, _)) = self.today() else { return };
         let call = RelayedCall {
+            noted: report.noted,
             agent,
             usage,
             day: day.name,

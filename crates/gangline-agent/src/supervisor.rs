@@ -382,6 +382,7 @@ impl Supervisor {
 
     /// Counts what was spent, apart from what the agent spends.
     async fn used(&mut self, usage: &Usage) {
+        let usage = &usage.bounded();
         feed::add(&mut self.state.used, usage);
         let status = &mut self.state.status;
         status.input_tokens = self.state.used.input_tokens;

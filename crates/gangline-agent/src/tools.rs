@@ -6,6 +6,7 @@ mod fields;
 mod loose_ends;
 mod manager;
 mod outside;
+mod proposed;
 mod questions;
 mod recv;
 mod reminders;

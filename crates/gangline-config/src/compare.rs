@@ -44,7 +44,7 @@ impl Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
     /// It changes who an agent is to others, what it may do, or what is run for it: accounts, tokens,
-    /// hooks, roles, permissions, programs, servers.
+    /// hooks, roles, permissions, programs, servers, what it is told to do.
     Power,
     /// Anything else.
     Other,
@@ -60,7 +60,7 @@ pub struct Difference {
 }
 
 /// The keys of an agent that have weight.
-const POWER: [&str; 23] = [
+const POWER: [&str; 27] = [
     "account_dir",
     "acp_command",
     "agent",
@@ -79,10 +79,14 @@ const POWER: [&str; 23] = [
     "mcp_servers",
     "mcp_servers_file",
     "permissions",
+    "pinned",
     "process",
     "prompt",
     "relay",
     "role",
+    "screen",
+    "system_prompt",
+    "system_prompt_file",
     "trust",
 ];
 /// The sections of the file that have it.

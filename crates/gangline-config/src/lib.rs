@@ -43,6 +43,7 @@ mod error;
 mod hooks;
 mod limits;
 mod mcp;
+pub mod named;
 mod node;
 mod reader;
 mod schema;

@@ -50,6 +50,8 @@ words! {
         Cut = "cut",
         /// The relay refused it: a budget is spent.
         Refused = "refused",
+        /// The daemon was killed meanwhile, so nobody knows; what it used is estimated.
+        Unsettled = "unsettled",
     }
 }
 

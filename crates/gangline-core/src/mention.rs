@@ -166,7 +166,7 @@ fn trailing_at<'t>(text: &'t str, agents: &[&AgentName]) -> Option<&'t str> {
 }
 
 /// Returns the text without IRC formatting (a colour's digits included) and control characters.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {

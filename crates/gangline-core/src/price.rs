@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::usage::{MICROS_MAX, TOKENS_MAX};
+
 /// The table: data with its day.
 const TABLE: &str = include_str!("../data/prices.txt");
 /// A price is told for so many tokens.
@@ -27,6 +29,19 @@ pub struct Tokens {
 }
 
 impl Tokens {
+    /// Returns the tokens as they are believed: none more than [`TOKENS_MAX`].
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let Self { input, output, cache_read, cache_write, cache_write_hour } = self;
+        Self {
+            input: input.min(TOKENS_MAX),
+            output: output.min(TOKENS_MAX),
+            cache_read: cache_read.min(TOKENS_MAX),
+            cache_write: cache_write.min(TOKENS_MAX),
+            cache_write_hour: cache_write_hour.min(TOKENS_MAX),
+        }
+    }
+
     /// Returns what a budget of tokens counts: all but what came from the cache.
     #[must_use]
     pub fn counted(&self) -> u64 {
@@ -58,7 +73,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Returns what a call costs, in millionths of a dollar, rounded up; saturates.
+    /// Returns what a call costs, in millionths of a dollar, rounded up; at most [`MICROS_MAX`].
     #[must_use]
     pub fn cost(&self, tokens: &Tokens) -> u64 {
         let parts = [
@@ -70,7 +85,7 @@ impl Price {
         ];
         let sum: u128 =
             parts.iter().map(|(many, each)| u128::from(*many) * u128::from(*each)).sum();
-        u64::try_from(sum.div_ceil(MILLION)).unwrap_or(u64::MAX)
+        u64::try_from(sum.div_ceil(MILLION)).unwrap_or(u64::MAX).min(MICROS_MAX)
     }
 }
 

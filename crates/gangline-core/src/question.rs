@@ -19,6 +19,7 @@ pub use votes::{NO_ANSWER, Tally, Vote, so_far, tally};
 
 pub mod draft;
 pub mod line;
+pub mod sight;
 pub mod text;
 mod votes;
 

@@ -51,6 +51,8 @@ pub enum RoomWord {
     NewSession,
     /// `compact`, `/compact`: shorten the context (R2-11).
     Compact,
+    /// `trust`: what its folder brings along and is not loaded.
+    Trust,
 }
 
 impl RoomWord {
@@ -80,6 +82,7 @@ impl RoomWord {
             ["model" | "/model", _] => Some(Self::SetModel(Some(said.last()?.parse().ok()?))),
             ["new", "session"] | ["/new-session" | "/clear"] => Some(Self::NewSession),
             ["compact" | "/compact"] => Some(Self::Compact),
+            ["trust"] => Some(Self::Trust),
             _ => None,
         }
     }
@@ -213,6 +216,8 @@ const WORDS: &[Word] = &[
         Own("compact, new session: shorten or empty my context"),
     ),
     Word::plain(&["new session", "/new-session", "/clear"], "new session", Among),
+    // A line near to it, such as "rust", is no mistake.
+    Word::elsewhere("trust", "trust: what my folder brings along and I do not load (owner)"),
     Word::plain(
         &["stand down"],
         "stand down",

@@ -3,6 +3,8 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
+use crate::likeness;
+
 /// The longest label, in characters.
 pub const LABEL_MAX: usize = 64;
 /// The largest body, in bytes.
@@ -13,10 +15,6 @@ pub const KEY_MAX: usize = 128;
 pub const PER_PERIOD: u32 = 10;
 /// The time within which wakes of a label are counted.
 pub const PERIOD: Duration = Duration::from_secs(60);
-
-/// Labels that would make a wake look like an owner's words, or like our own words.
-const RESERVED: &[&str] =
-    &["owner", "operator", "human", "system", "gangline", "supervisor", "reminder", "answer"];
 
 /// Why something is no wake.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +31,8 @@ pub enum Refused {
         shown(*.0)
     )]
     Character(char),
-    /// The label is one of our own words.
+    /// The label looks like one of our own words, which would make a wake look like an owner's words or
+    /// like ours.
     #[error("the label `{0}` is reserved: name the program that wakes the agent, such as `matrix`")]
     Reserved(String),
     /// Nothing is told.
@@ -82,7 +81,7 @@ impl FromStr for Label {
         if let Some(c) = text.chars().find(|c| !allowed(*c)) {
             return Err(Refused::Character(c));
         }
-        if RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        if likeness::is_like_ours(text) {
             return Err(Refused::Reserved(text.to_owned()));
         }
         Ok(Self(text.to_owned()))

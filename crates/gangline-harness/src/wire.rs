@@ -14,6 +14,9 @@ use crate::config::Config;
 use crate::models;
 use crate::tool::{Tool, ToolCall, ToolResult};
 
+/// The most tokens that one response is believed to have used, of each kind: the daemon's own bound.
+const TOKENS_MAX: u64 = 1_000_000_000;
+
 /// One content block, kept as it came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -148,7 +151,8 @@ impl Usage {
         ];
         for (name, count) in names.into_iter().zip(self.counts()) {
             if let Some(value) = reported.get(name).and_then(Value::as_u64) {
-                *count = value;
+                // What an API tells is foreign, and what follows of it is a compaction or a budget.
+                *count = value.min(TOKENS_MAX);
             }
         }
     }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use gangline_api::{budget::Budgets, error::ApiError};
 use gangline_core::AgentName;
-use gangline_mcp::{ToolSpec, rpc::Call};
+use gangline_mcp::{ToolSpec, rpc::Call, table::User};
 use gangline_os::{CancellationToken, clock::UnixMicros};
 use gangline_store::Store;
 
@@ -34,6 +34,18 @@ pub struct Client {
     pub token: Option<i64>,
     /// What the token is for, in the words of who made it.
     pub label: String,
+}
+
+impl Client {
+    /// Returns which tools it may use: all of a person's by the owner's token, and by a token of its own
+    /// those that read and speak.
+    #[must_use]
+    pub fn user(&self) -> User {
+        match self.token {
+            None => User::Person,
+            Some(_) => User::Program,
+        }
+    }
 }
 
 /// Whoever knows the daemons, the configuration and the chat server.
@@ -71,7 +83,7 @@ pub trait Daemons: Send + Sync {
     async fn budgets(&self, store: &Store) -> Result<Budgets, ApiError>;
 
     /// Returns the tools of a person's client.
-    fn tools(&self) -> Vec<ToolSpec>;
+    fn tools(&self, user: User) -> Vec<ToolSpec>;
 
     /// Runs one call. `None` if it was taken back before it had an effect.
     async fn call(

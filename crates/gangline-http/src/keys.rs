@@ -9,12 +9,38 @@ use gangline_core::{AgentName, digest::sha256_hex};
 use gangline_store::{TokenRow, TokenScope};
 use tracing::warn;
 
-use crate::{refusal::Refusal, shared::Shared};
+use crate::{
+    refusal::Refusal,
+    router::{
+        ABORT, ATTENTION, ATTENTION_CHANGES, ATTENTION_ITEM, BUDGETS, COMPACT, MCP, NEW_SESSION,
+        OLD_COMPACT, OLD_NEW_SESSION, PAUSE, RESUME, WAKE, WHISPERS,
+    },
+    shared::Shared,
+};
 
 /// A use that was written within this is not written again, in microseconds.
 const USED_AGAIN: i64 = 60_000_000;
 /// How many bytes a SHA-256 has.
 const HASH: usize = 32;
+
+/// Every route that needs a token, and the scope that opens it for its agent beside the owner's token. Which
+/// tools a token opens at [`MCP`] is in [`gangline_mcp::table`].
+pub(crate) const OPEN_TO: [(&str, Option<TokenScope>); 14] = [
+    (WAKE, Some(TokenScope::Wake)),
+    (MCP, Some(TokenScope::Mcp)),
+    (COMPACT, None),
+    (NEW_SESSION, None),
+    (OLD_COMPACT, None),
+    (OLD_NEW_SESSION, None),
+    (PAUSE, None),
+    (RESUME, None),
+    (ABORT, None),
+    (WHISPERS, None),
+    (ATTENTION, None),
+    (ATTENTION_CHANGES, None),
+    (ATTENTION_ITEM, None),
+    (BUDGETS, None),
+];
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +63,10 @@ impl Caller {
         }
     }
 
-    /// Refuses a token that was made for something else.
-    pub(crate) fn may(&self, scope: TokenScope, agent: &AgentName) -> Result<(), Refusal> {
+    /// Refuses a token that was made for something else than this route of this agent.
+    pub(crate) fn may(&self, route: &str, agent: &AgentName) -> Result<(), Refusal> {
+        let open_to = OPEN_TO.iter().find(|(path, _)| *path == route).and_then(|(_, scope)| *scope);
+        let Some(scope) = open_to else { return self.must_be_owner() };
         match self {
             Self::Owner => Ok(()),
             Self::Token(row) if row.scope == scope && row.agent == *agent => Ok(()),

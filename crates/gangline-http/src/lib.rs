@@ -9,6 +9,7 @@
 mod attention;
 mod budgets;
 mod calls;
+mod crowd;
 mod daemons;
 mod gate;
 mod keys;
@@ -30,7 +31,7 @@ pub use server::{Ended, Options, Standing, run};
 pub const BODY_MAX: usize = 64 * 1024;
 /// The largest message of an MCP client, in bytes.
 pub const MESSAGE_MAX: usize = 1 << 20;
-/// Connections at the same time; the next one waits.
+/// Connections at the same time; for the next one the longest idle one ends, or it waits.
 pub const CONNECTIONS_MAX: usize = 64;
 /// Calls of tools that are under way at the same time; the next one is refused.
 pub const CALLS_MAX: usize = 32;

@@ -14,8 +14,10 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use gangline_api::error::ErrorCode;
-use gangline_mcp::rpc::{self, Call, Reply};
-use gangline_store::TokenScope;
+use gangline_mcp::{
+    rpc::{self, Call, Reply},
+    table::withheld,
+};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -25,6 +27,7 @@ use crate::{
     daemons::Client,
     keys::{self, Caller},
     refusal::Refusal,
+    router::MCP,
     shared::{Shared, body},
 };
 
@@ -47,7 +50,7 @@ pub(crate) async fn message(
     let headers = request.headers().clone();
     let caller = keys::caller(&shared, &headers).await?;
     let agent = shared.daemons.agent(Some(&nick))?;
-    caller.may(TokenScope::Mcp, &agent)?;
+    caller.may(MCP, &agent)?;
     let client = match caller {
         Caller::Owner => Client { agent, token: None, label: String::new() },
         Caller::Token(row) => Client { agent, token: Some(row.id), label: row.label },
@@ -91,9 +94,12 @@ async fn answer(
         let id = message.get("id").unwrap_or(&Value::Null);
         return wrong(id, rpc::INVALID_REQUEST, NO_SESSION);
     }
+    if let Some(refused) = needs_owner(client, &message) {
+        return Json(refused).into_response();
+    }
     let token = client.token.unwrap_or_default();
     let scope = format!("{}:t{token}:{}", shared.calls.server, session.unwrap_or_default());
-    match rpc::reply(&message, &shared.daemons.tools(), &scope) {
+    match rpc::reply(&message, &shared.daemons.tools(client.user()), &scope) {
         Reply::Nothing => StatusCode::ACCEPTED.into_response(),
         Reply::TakenBack(rpc) => {
             shared.calls.take_back(&scope, &rpc);
@@ -109,6 +115,13 @@ async fn answer(
         }
         Reply::Call(call) => call_tool(shared, client, (&scope, call)).await,
     }
+}
+
+/// Returns the answer to a call of a tool that the token does not open, though the owner's would.
+fn needs_owner(client: &Client, message: &Value) -> Option<Value> {
+    let name = message.pointer("/params/name").and_then(Value::as_str)?;
+    let id = message.get("id").filter(|_| rpc::is(rpc::CALL, message))?;
+    withheld(name, client.user()).map(|why| rpc::called(id, &Err(why)))
 }
 
 async fn call_tool(shared: &Shared, client: &Client, (scope, call): (&str, Call)) -> Response {

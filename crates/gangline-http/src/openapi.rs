@@ -9,7 +9,7 @@ use axum::{
 mod tests;
 
 /// The document.
-const DOCUMENT: &str = include_str!("openapi.json");
+pub(crate) const DOCUMENT: &str = include_str!("openapi.json");
 
 pub(crate) async fn document() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], DOCUMENT).into_response()

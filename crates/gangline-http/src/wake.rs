@@ -14,7 +14,7 @@ use gangline_core::{
     wake::{Draft, Refused},
 };
 use gangline_os::change_notice;
-use gangline_store::{NewWake, TokenScope, WakeError};
+use gangline_store::{NewWake, WakeError};
 use serde::Deserialize;
 use serde_json::json;
 use tracing::warn;
@@ -23,6 +23,7 @@ use crate::{
     BODY_MAX,
     keys::{self, Caller},
     refusal::Refusal,
+    router::WAKE,
     shared::{Shared, body},
 };
 
@@ -45,7 +46,7 @@ pub(crate) async fn wake(
 ) -> Result<Response, Refusal> {
     let caller = keys::caller(&shared, request.headers()).await?;
     let agent = shared.daemons.agent(Some(&nick))?;
-    caller.may(TokenScope::Wake, &agent)?;
+    caller.may(WAKE, &agent)?;
     let key = key(request.headers())?;
     let body = body(request, BODY_MAX).await?;
     let Wake { body, from } = serde_json::from_slice(&body).map_err(|error| {
@@ -108,6 +109,9 @@ fn refused(error: &WakeError) -> Response {
             let refusal = Refusal::new(ErrorCode::Busy, error.to_string());
             let after = (header::RETRY_AFTER, HeaderValue::from(seconds));
             ([after], refusal).into_response()
+        }
+        WakeError::Somebody { .. } => {
+            Refusal::new(ErrorCode::BadRequest, error.to_string()).into_response()
         }
         WakeError::Store(source) => {
             warn!(error = %source, "a wake is not stored");

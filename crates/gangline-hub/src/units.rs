@@ -56,6 +56,64 @@ pub struct Installation {
     pub server: Server,
 }
 
+/// Why systemd would not read a unit as it is meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// A line break or another control character would begin a line of its own.
+    #[error(
+        "{what} has a line break or another control character, which a unit cannot hold: {word:?}"
+    )]
+    Control {
+        /// What it is.
+        what: &'static str,
+        /// The word.
+        word: String,
+    },
+    /// A unit is text.
+    #[error("{what} is not UTF-8, which a unit cannot hold: {path:?}")]
+    NotText {
+        /// What it is.
+        what: &'static str,
+        /// The path.
+        path: PathBuf,
+    },
+    /// systemd takes no such name of a program, quoted or not.
+    #[error("systemd starts no program whose path has one of ' \" \\: {}", .0.display())]
+    Program(PathBuf),
+}
+
+impl Installation {
+    /// Refuses what no unit can hold.
+    ///
+    /// # Errors
+    /// The first word that would be read back differently.
+    pub fn check(&self) -> Result<(), Unfit> {
+        let paths = [
+            ("the program's path", &self.program),
+            ("the configuration's path", &self.config),
+            ("the state folder's path", &self.state),
+            ("the path of the file of variables", &self.environment),
+        ];
+        let mut words = vec![("PATH", self.path.as_str())];
+        for (what, path) in paths {
+            let word = path.to_str().ok_or_else(|| Unfit::NotText { what, path: path.clone() })?;
+            words.push((what, word));
+        }
+        if let Scope::System { user } = &self.scope {
+            words.push(("the user's name", user));
+        }
+        let bad = words.into_iter().find(|(_, word)| word.chars().any(char::is_control));
+        if let Some((what, word)) = bad {
+            return Err(Unfit::Control { what, word: word.to_owned() });
+        }
+        let program = self.program.to_string_lossy();
+        match program.contains(['\'', '"', '\\']) {
+            true => Err(Unfit::Program(self.program.clone())),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Returns the hub's unit: the chat server, while systemd itself keeps the agents.
 #[must_use]
 pub fn hub(installation: &Installation) -> String {
@@ -99,7 +157,8 @@ fn service(unit: &mut String, installation: &Installation, args: &[&str]) {
     let _ = writeln!(
         unit,
         "Type=notify\nNotifyAccess=main\nExecStart={} --config {} --state {} {}",
-        path_of(program),
+        // The name of a program has no variables.
+        quoted(&program.display().to_string()),
         path_of(config),
         path_of(state),
         args.join(" ")
@@ -108,7 +167,7 @@ fn service(unit: &mut String, installation: &Installation, args: &[&str]) {
         let _ = writeln!(unit, "User={user}");
     }
     let _ = writeln!(unit, "Environment={}", quoted(&format!("PATH={path}")));
-    let _ = writeln!(unit, "EnvironmentFile=-{}", specifiers(&environment.display().to_string()));
+    let _ = writeln!(unit, "EnvironmentFile=-{}", pattern(&environment.display().to_string()));
     let _ = writeln!(
         unit,
         "Restart=on-failure\nRestartPreventExitStatus={EXIT_CONFIG} {EXIT_TAKEN} {EXIT_USAGE}\n\
@@ -139,6 +198,18 @@ fn quoted(word: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+/// Returns the pattern that matches this path alone: systemd looks for the file by one.
+fn pattern(path: &str) -> String {
+    let mut pattern = String::new();
+    for c in specifiers(path).chars() {
+        if matches!(c, '*' | '?' | '[' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
 }
 
 fn specifiers(text: &str) -> String {

@@ -103,6 +103,8 @@ pub enum User {
     Agent,
     /// The person who runs the client: its inbox is the operator's.
     Person,
+    /// A program of a person's, with a token for this one agent: it reads and speaks, and decides nothing.
+    Program,
 }
 
 impl User {
@@ -110,7 +112,15 @@ impl User {
     fn is_in_a_session(self) -> bool {
         match self {
             Self::Session | Self::Manager => true,
-            Self::Agent | Self::Person => false,
+            Self::Agent | Self::Person | Self::Program => false,
+        }
+    }
+
+    /// Returns whether the tools act for a person, and not for the agent.
+    fn is_a_persons(self) -> bool {
+        match self {
+            Self::Session | Self::Manager | Self::Agent => false,
+            Self::Person | Self::Program => true,
         }
     }
 }
@@ -147,6 +157,18 @@ const ALL: [Tool; 30] = [
     Tool::RequestApplyCommit,
     Tool::GetLogs,
 ];
+
+/// Returns why a user is not offered a tool that the owner has, if that is so.
+#[must_use]
+pub fn withheld(name: &str, user: User) -> Option<String> {
+    let tool = Tool::named(name)?;
+    (user == User::Program && tool.is_for(User::Person) && !tool.is_for(user)).then(|| {
+        format!(
+            "`{name}` needs the owner's token, which is in the file `owner.token` of the state folder: with a \
+             token of the scope mcp:NICK a program reads and speaks, and no more"
+        )
+    })
+}
 
 /// Returns the tools that a user is offered.
 #[must_use]
@@ -200,30 +222,23 @@ impl Tool {
 
     fn is_for(self, user: User) -> bool {
         match self {
-            Self::Send
-            | Self::Recv
-            | Self::Ask
-            | Self::Answer
-            | Self::LooseEnds
-            | Self::CancelLooseEnd
-            | Self::Remind
-            | Self::WhoAmI => true,
+            Self::Send | Self::Recv | Self::Ask | Self::LooseEnds | Self::Remind | Self::WhoAmI => {
+                true
+            }
+            Self::Answer | Self::CancelLooseEnd => user != User::Program,
             // Only a turn answers by its last text.
             Self::NoReply => user.is_in_a_session(),
             // In a session the agent's shell has these.
-            Self::Read
-            | Self::Who
-            | Self::Channels
-            | Self::Topic
-            | Self::Join
-            | Self::Part
-            | Self::Compact
-            | Self::Clear
-            | Self::SetDirectory => !user.is_in_a_session(),
-            // The owner's words: no agent gives them, not even to itself.
-            Self::Pause | Self::Resume | Self::Abort | Self::Whisper | Self::Attention => {
-                user == User::Person
+            Self::Read | Self::Who | Self::Channels | Self::Topic | Self::SetDirectory => {
+                !user.is_in_a_session()
             }
+            // Orders about where the agent is and what it remembers.
+            Self::Join | Self::Part | Self::Compact | Self::Clear => {
+                !user.is_in_a_session() && user != User::Program
+            }
+            // The owner's words: no agent gives them, not even to itself.
+            Self::Pause | Self::Resume | Self::Abort | Self::Whisper => user == User::Person,
+            Self::Attention => user.is_a_persons(),
             Self::RequestSpawn
             | Self::Kill
             | Self::Start
@@ -275,14 +290,14 @@ impl Tool {
                 object(&json!({}), &[]),
             ),
             Self::SetDirectory => (
-                "Returns the instructions (CLAUDE.md) of a folder. The agent's own folder stays.",
+                set_directory(user),
                 object(&json!({"path": Text("the folder's absolute path").json()}), &["path"]),
             ),
             Self::Pause => person::pause(),
             Self::Resume => person::resume(),
             Self::Abort => person::abort(),
             Self::Whisper => person::whisper(),
-            Self::Attention => person::attention(),
+            Self::Attention => person::attention(user),
             Self::RequestSpawn => manager::request_spawn(),
             Self::RequestApplyCommit => manager::request_apply_commit(),
             Self::Kill => manager::kill(),
@@ -358,11 +373,11 @@ const SPEAK: &str = "Says something now: to a channel (#name), to one nick, to a
 fn send(user: User) -> (&'static str, Value) {
     let to = match user {
         User::Session | User::Manager | User::Agent => RECIPIENT.json(),
-        User::Person => PLACE.json(),
+        User::Person | User::Program => PLACE.json(),
     };
     let body = Text("what to say; `text` is understood too").json();
     let mut properties = json!({"to": to, "body": body});
-    if user != User::Person {
+    if !user.is_a_persons() {
         properties["in_reply_to"] = MESSAGE.json();
     }
     let description = match user {
@@ -371,7 +386,7 @@ fn send(user: User) -> (&'static str, Value) {
             "Says something as the agent: to a channel (#name), to one nick, to another agent, or to \
              `operator`. Give in_reply_to (such as m42) when it answers that message."
         }
-        User::Person => {
+        User::Person | User::Program => {
             "Says something on IRC in the name of the person who runs this program, not as the \
              agent: to a channel (#name) or to one nick. To ask the agent, use `ask`, or write @nick \
              in its channel; `read` shows the answer later."
@@ -391,11 +406,18 @@ fn read(user: User) -> (&'static str, Value) {
         User::Session | User::Manager | User::Agent => {
             "Reads what was said since the last read, oldest first, and counts it as read."
         }
-        User::Person => {
+        User::Person | User::Program => {
             "Reads the last lines of a channel that the agent is in, or those that it exchanged \
              with a nick; with the agent's own nick, what it exchanged with you. Nothing counts \
              as read by the agent."
         }
     };
     (description, object(&json!({"from": PLACE.json(), "limit": limit}), &["from"]))
+}
+
+fn set_directory(user: User) -> &'static str {
+    match user.is_a_persons() {
+        true => "Confirms that a folder is there. The agent's own folder stays.",
+        false => "Returns the instructions (CLAUDE.md) of a folder. The agent's own folder stays.",
+    }
 }

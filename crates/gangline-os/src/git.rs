@@ -19,6 +19,10 @@ use crate::process::{
     Child, Group, KillPolicy, Output, Spawn, SpawnError, Stdin, base_env, find_on_path, spawn,
 };
 
+pub use changed::ChangedFile;
+
+mod changed;
+
 #[cfg(test)]
 mod tests;
 

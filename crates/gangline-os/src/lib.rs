@@ -21,6 +21,7 @@ pub mod lines;
 pub mod listen;
 pub mod lock;
 pub mod mcp;
+pub mod names;
 pub mod notify;
 pub mod paths;
 pub mod peer;

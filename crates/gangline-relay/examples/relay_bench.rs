@@ -20,7 +20,9 @@ use bytes::Bytes;
 use futures::TryStreamExt as _;
 use gangline_core::price::Prices;
 use gangline_os::{CancellationToken, clock, secret::Secret, task};
-use gangline_relay::{Client, Credential, Limits, Options, REPORTS, Totals, Upstream};
+use gangline_relay::{
+    Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Totals, Upstream,
+};
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::{
     Request, Response, body::Frame, body::Incoming, server::conn::http1, service::service_fn,
@@ -36,6 +38,15 @@ const PIECE: &str = "event: content_block_delta\ndata: {\"type\":\"content_block
     \"delta\":{\"type\":\"text_delta\",\"text\":\"some words of an answer \"}}\n\n";
 const END: &str = "event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":\
     10}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+
+/// Notes nothing: what a note costs is measured with the store.
+struct NoLedger;
+
+impl Ledger for NoLedger {
+    fn begins(&self, _: Option<u64>) -> Noting<'_> {
+        Box::pin(async { Ok(0) })
+    }
+}
 
 /// The model: sends the next event when it is told so, and tells when.
 struct Model {
@@ -167,6 +178,7 @@ fn relay(upstream: u16) -> u16 {
             prices: Prices::default(),
             totals: Totals::default(),
             limits: limit,
+            ledger: std::sync::Arc::new(NoLedger),
             reports: report,
             clock: clock::system(),
         };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gangline_core::{budget::CallOutcome, price::Tokens};
+use gangline_core::{budget::CallOutcome, price::Tokens, usage::TOKENS_MAX};
 use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use serde::{
     Deserialize, Deserializer,
@@ -52,7 +52,6 @@ impl Counting {
         let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
         let encoded = headers.get(CONTENT_ENCODING).is_some_and(|how| how != "identity");
         let form = match wire {
-            Wire::Other => Form::Unread,
             _ if encoded => Form::Unread,
             _ if kind.starts_with("text/event-stream") => Form::Events(Events::default()),
             _ => Form::Whole(Vec::new(), length),
@@ -129,10 +128,10 @@ impl Counting {
         }
         if let Some(usage) = usage.as_ref().or_else(|| inner?.usage.as_ref()) {
             let before = self.tokens.unwrap_or_default();
-            self.tokens = Some(usage.tokens(self.wire, before));
+            self.tokens = Some(usage.tokens(self.wire, before).bounded());
         }
         if let Some(usage) = usage_metadata {
-            self.tokens = Some(usage.tokens());
+            self.tokens = Some(usage.tokens().bounded());
         }
     }
 }
@@ -235,57 +234,98 @@ fn named(name: &Value) -> Option<CallOutcome> {
     }
 }
 
+/// A number of tokens as an API tells it, whatever number that is: one that nobody can have used is the most
+/// that is believed, and less than nothing is nothing.
+#[derive(Debug, Default, Clone, Copy)]
+struct Count(u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl Visitor<'_> for Number {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Count, E> {
+                Ok(Count(number.min(TOKENS_MAX)))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Count, E> {
+                self.visit_u64(u64::try_from(number).unwrap_or(0))
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Count, E> {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "it saturates"
+                )]
+                self.visit_u64(number as u64)
+            }
+
+            fn visit_unit<E>(self) -> Result<Count, E> {
+                Ok(Count(0))
+            }
+        }
+        from.deserialize_any(Number)
+    }
+}
+
 /// Anthropic's and OpenAI's numbers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Usage {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
+    input_tokens: Option<Count>,
+    output_tokens: Option<Count>,
+    cache_read_input_tokens: Option<Count>,
+    cache_creation_input_tokens: Option<Count>,
     cache_creation: Option<CacheCreation>,
     input_tokens_details: Option<Details>,
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
+    prompt_tokens: Option<Count>,
+    completion_tokens: Option<Count>,
     prompt_tokens_details: Option<Details>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct CacheCreation {
-    ephemeral_1h_input_tokens: u64,
+    ephemeral_1h_input_tokens: Count,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Details {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
+    cached_tokens: Option<Count>,
+    cache_write_tokens: Option<Count>,
 }
 
 impl Usage {
     /// Returns the tokens; what is not told is as it was.
     fn tokens(&self, wire: Wire, before: Tokens) -> Tokens {
+        let of = |count: Option<Count>| count.map(|count| count.0);
         if wire == Wire::Anthropic {
-            let hour = self.cache_creation.as_ref().map(|of| of.ephemeral_1h_input_tokens);
+            let hour = self.cache_creation.as_ref().map(|of| of.ephemeral_1h_input_tokens.0);
             let hour = hour.unwrap_or(before.cache_write_hour);
             let written = before.cache_write.saturating_add(before.cache_write_hour);
-            let written = self.cache_creation_input_tokens.unwrap_or(written);
+            let written = of(self.cache_creation_input_tokens).unwrap_or(written);
             return Tokens {
-                input: self.input_tokens.unwrap_or(before.input),
-                output: self.output_tokens.unwrap_or(before.output),
-                cache_read: self.cache_read_input_tokens.unwrap_or(before.cache_read),
+                input: of(self.input_tokens).unwrap_or(before.input),
+                output: of(self.output_tokens).unwrap_or(before.output),
+                cache_read: of(self.cache_read_input_tokens).unwrap_or(before.cache_read),
                 cache_write: written.saturating_sub(hour),
                 cache_write_hour: hour.min(written),
             };
         }
         let details = self.input_tokens_details.as_ref().or(self.prompt_tokens_details.as_ref());
-        let cached = details.and_then(|it| it.cached_tokens).unwrap_or(0);
-        let written = details.and_then(|it| it.cache_write_tokens).unwrap_or(0);
-        let input = self.input_tokens.or(self.prompt_tokens).unwrap_or(0);
+        let cached = details.and_then(|it| of(it.cached_tokens)).unwrap_or(0);
+        let written = details.and_then(|it| of(it.cache_write_tokens)).unwrap_or(0);
+        let input = of(self.input_tokens.or(self.prompt_tokens)).unwrap_or(0);
         Tokens {
             input: input.saturating_sub(cached).saturating_sub(written),
-            output: self.output_tokens.or(self.completion_tokens).unwrap_or(0),
+            output: of(self.output_tokens.or(self.completion_tokens)).unwrap_or(0),
             cache_read: cached,
             cache_write: written,
             cache_write_hour: 0,
@@ -296,20 +336,20 @@ impl Usage {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct GeminiUsage {
-    prompt_token_count: u64,
-    tool_use_prompt_token_count: u64,
-    candidates_token_count: u64,
-    thoughts_token_count: u64,
-    cached_content_token_count: u64,
+    prompt_token_count: Count,
+    tool_use_prompt_token_count: Count,
+    candidates_token_count: Count,
+    thoughts_token_count: Count,
+    cached_content_token_count: Count,
 }
 
 impl GeminiUsage {
     fn tokens(&self) -> Tokens {
-        let read = self.prompt_token_count.saturating_add(self.tool_use_prompt_token_count);
+        let read = self.prompt_token_count.0.saturating_add(self.tool_use_prompt_token_count.0);
         Tokens {
-            input: read.saturating_sub(self.cached_content_token_count),
-            output: self.candidates_token_count.saturating_add(self.thoughts_token_count),
-            cache_read: self.cached_content_token_count,
+            input: read.saturating_sub(self.cached_content_token_count.0),
+            output: self.candidates_token_count.0.saturating_add(self.thoughts_token_count.0),
+            cache_read: self.cached_content_token_count.0,
             ..Tokens::default()
         }
     }

@@ -27,9 +27,9 @@ use crate::{
     count::Counting,
     credential::Credential,
     headers,
-    totals::{Limits, Report, Totals},
+    totals::{Ledger, Limits, Report, Totals},
     upstream::Upstream,
-    wire::Wire,
+    wire::{Asked, Cost, Wire},
 };
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -47,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) prices: Prices,
     pub(crate) totals: Totals,
     pub(crate) limits: watch::Receiver<Limits>,
+    pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) reports: mpsc::Sender<Report>,
     pub(crate) clock: SharedClock,
     /// How requests may call the relay.
@@ -69,11 +70,10 @@ impl Shared {
     /// Answers one request. Cancel-safe: dropping it ends the request to the API.
     pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
-        let wire = Wire::of(&path);
-        match self.forward(request, wire).await {
+        match self.forward(request).await {
             Ok(response) => response,
             Err(Refusal { status, text }) => {
-                let body = wire.refusal(&path, status.as_u16(), &text).to_string();
+                let body = Wire::likely(&path).refusal(&path, status.as_u16(), &text).to_string();
                 let body = Full::from(body).map_err(|never| match never {}).boxed_unsync();
                 let mut response = Response::new(body);
                 *response.status_mut() = status;
@@ -91,7 +91,6 @@ impl Shared {
     async fn forward(
         self: &Arc<Self>,
         request: Request<Incoming>,
-        wire: Wire,
     ) -> Result<Response<Body>, Refusal> {
         let began = self.clock.monotonic();
         let (Parts { method, uri, mut headers, .. }, body) = request.into_parts();
@@ -106,22 +105,32 @@ impl Shared {
             let text = format!("this relay serves paths below `{}/` only", self.upstream.base());
             return Err(Refusal::new(StatusCode::NOT_FOUND, text));
         };
-        if wire != Wire::Other {
+        let Some(asked) = Asked::of(&method, path) else {
+            let text = "the path is written in a way that servers read differently: this relay passes on plain \
+                        paths only";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+        };
+        if asked.cost != Cost::Free {
             self.within_limits()?;
         }
         if body.size_hint().lower() > REQUEST_MAX {
             return Err(too_large());
         }
-        let asked = self.client.0.request(method, url).headers(headers);
-        let asked = match body.is_end_stream() {
-            true => asked,
+        // Noted before a byte of it leaves.
+        let noted = match asked.cost {
+            Cost::Call => Some(self.note(&body).await?),
+            Cost::Free | Cost::Look => None,
+        };
+        let sending = self.client.0.request(method, url).headers(headers);
+        let sending = match body.is_end_stream() {
+            true => sending,
             false => {
                 let most = usize::try_from(REQUEST_MAX).unwrap_or(usize::MAX);
-                asked.body(reqwest::Body::wrap(Limited::new(body, most)))
+                sending.body(reqwest::Body::wrap(Limited::new(body, most)))
             }
         };
-        let mut meter = Meter::new(self, wire, began);
-        match asked.send().await {
+        let mut meter = Meter::new(self, (asked, noted), began);
+        match sending.send().await {
             Ok(response) => Ok(meter.respond(response).await),
             Err(error) if is_too_large(&error) => {
                 meter.end(CallOutcome::Rejected).await;
@@ -174,10 +183,24 @@ impl Shared {
         }
     }
 
+    async fn note(&self, body: &Incoming) -> Result<i64, Refusal> {
+        let bytes = match body.is_end_stream() {
+            true => Some(0),
+            false => body.size_hint().exact(),
+        };
+        self.ledger.begins(bytes).await.map_err(|why| {
+            let text =
+                format!("this call of the model cannot be recorded, so it is not made: {why}");
+            warn!(text, "a request to the model's API was not sent");
+            Refusal::new(StatusCode::BAD_GATEWAY, text)
+        })
+    }
+
     fn within_limits(&self) -> Result<(), Refusal> {
         let why = self.limits.borrow().stops(&self.totals, self.clock.now()).map(str::to_owned);
         let Some(why) = why else { return Ok(()) };
         let report = Report {
+            noted: None,
             model: String::new(),
             tokens: None,
             cost_micros: None,
@@ -211,6 +234,7 @@ fn is_too_large(error: &reqwest::Error) -> bool {
 struct Meter {
     shared: Arc<Shared>,
     wire: Wire,
+    noted: Option<i64>,
     began: Duration,
     first_byte: Duration,
     status: StatusCode,
@@ -225,14 +249,19 @@ struct Meter {
 }
 
 impl Meter {
-    fn new(shared: &Arc<Shared>, wire: Wire, began: Duration) -> Self {
-        let over = wire == Wire::Other;
+    fn new(
+        shared: &Arc<Shared>,
+        (Asked { wire, cost }, noted): (Asked, Option<i64>),
+        began: Duration,
+    ) -> Self {
+        let over = cost != Cost::Call;
         if !over {
             shared.totals.called();
         }
         Self {
             shared: Arc::clone(shared),
             wire,
+            noted,
             began,
             first_byte: Duration::ZERO,
             status: StatusCode::OK,
@@ -250,7 +279,8 @@ impl Meter {
         let status = response.status();
         let mut headers = std::mem::take(response.headers_mut());
         self.status = status;
-        self.counting = Some(Counting::new(self.wire, &headers));
+        // What is not a call has no tokens.
+        self.counting = (!self.over).then(|| Counting::new(self.wire, &headers));
         headers::of_response(&mut headers);
         self.left = response.content_length();
         if self.left == Some(0) {
@@ -314,7 +344,7 @@ impl Meter {
         let more = (now.0.saturating_sub(self.added.0), now.1.saturating_sub(self.added.1));
         if more != (0, 0) {
             self.shared.totals.add(more.0, more.1);
-            self.added = (self.added.0 + more.0, self.added.1 + more.1);
+            self.added = (self.added.0.saturating_add(more.0), self.added.1.saturating_add(more.1));
         }
     }
 
@@ -334,6 +364,7 @@ impl Meter {
     fn report(&mut self, outcome: CallOutcome) -> Report {
         self.over = true;
         Report {
+            noted: self.noted,
             model: self.counting.as_ref().map(|it| it.model.clone()).unwrap_or_default(),
             tokens: self.told.map(|(tokens, _)| tokens),
             cost_micros: self.told.and_then(|(_, cost)| cost),

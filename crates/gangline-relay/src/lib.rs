@@ -20,7 +20,7 @@ mod wire;
 pub use client::{Client, NoClient};
 pub use credential::Credential;
 pub use server::{Options, run};
-pub use totals::{Limits, Report, Stop, Totals};
+pub use totals::{Ledger, Limits, Noting, Report, Stop, Totals};
 pub use upstream::{BadUpstream, Upstream};
 
 /// The largest body of a request, in bytes; a larger one is refused with 413.

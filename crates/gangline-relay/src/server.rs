@@ -22,7 +22,7 @@ use crate::{
     client::Client,
     credential::Credential,
     forward::Shared,
-    totals::{Limits, Report, Totals},
+    totals::{Ledger, Limits, Report, Totals},
     upstream::Upstream,
 };
 
@@ -47,6 +47,8 @@ pub struct Options {
     pub totals: Totals,
     /// Where to stop.
     pub limits: watch::Receiver<Limits>,
+    /// Where each call is noted before it is made.
+    pub ledger: Arc<dyn Ledger>,
     /// Who is told what each call came to; a full queue holds up the end of a response.
     pub reports: mpsc::Sender<Report>,
     /// The time.
@@ -73,6 +75,7 @@ pub async fn run(options: Options, stop: CancellationToken) -> io::Result<()> {
         prices,
         totals,
         limits,
+        ledger,
         reports,
         clock,
     } = options;
@@ -85,6 +88,7 @@ pub async fn run(options: Options, stop: CancellationToken) -> io::Result<()> {
         prices,
         totals,
         limits,
+        ledger,
         reports,
         clock,
         hosts,

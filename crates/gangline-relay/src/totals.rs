@@ -1,6 +1,7 @@
 //! What has been counted since the relay began, and where it has to stop.
 
 use std::{
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -58,8 +59,11 @@ impl Totals {
 
     /// Adds what a response has told since it was last asked.
     pub(crate) fn add(&self, tokens: u64, micros: u64) {
-        self.0.tokens.fetch_add(tokens, Ordering::SeqCst);
-        self.0.micros.fetch_add(micros, Ordering::SeqCst);
+        for (sum, more) in [(&self.0.tokens, tokens), (&self.0.micros, micros)] {
+            let added = |sum: u64| Some(sum.saturating_add(more));
+            // It adds to whatever it finds, so it cannot fail.
+            let _before = sum.fetch_update(Ordering::SeqCst, Ordering::SeqCst, added);
+        }
     }
 }
 
@@ -92,9 +96,22 @@ impl Limits {
     }
 }
 
+/// A note that is being made.
+pub type Noting<'a> = Pin<Box<dyn Future<Output = Result<i64, String>> + Send + 'a>>;
+
+/// Notes that a call begins, so that it counts even if the relay is killed before it ends.
+pub trait Ledger: Send + Sync {
+    /// Notes a call whose request has so many bytes, `None` if its head does not tell. Returns the note's
+    /// number once it outlives this process; its report has it. An error says why there is no note: then the
+    /// request is not sent.
+    fn begins(&self, bytes: Option<u64>) -> Noting<'_>;
+}
+
 /// What one call came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
+    /// The number of its note; `None` = it was refused before.
+    pub noted: Option<i64>,
     /// The model's name, as the response tells it; empty = it does not.
     pub model: String,
     /// Its tokens; `None` = the response does not tell them.

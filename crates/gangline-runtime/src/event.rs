@@ -1,6 +1,11 @@
 //! What a backend tells the daemon, in one shape for all of them (R0-18).
 
-use gangline_core::{TurnId, block::Block, effort::EffortLevel};
+use gangline_core::{
+    TurnId,
+    block::Block,
+    effort::EffortLevel,
+    usage::{MICROS_MAX, TOKENS_MAX},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{Command, NamedFile, Refusal, SessionId};
@@ -33,6 +38,24 @@ pub struct Usage {
     pub context_tokens: Option<u64>,
     /// How many tokens the model's context can hold, if known.
     pub context_window: Option<u64>,
+}
+
+impl Usage {
+    /// Returns the numbers as they are believed: a program passes on what its model's API told it.
+    #[must_use]
+    pub fn bounded(&self) -> Self {
+        let tokens = |many: u64| many.min(TOKENS_MAX);
+        Self {
+            model: self.model.clone(),
+            input_tokens: tokens(self.input_tokens),
+            output_tokens: tokens(self.output_tokens),
+            cache_read_tokens: tokens(self.cache_read_tokens),
+            cache_write_tokens: tokens(self.cache_write_tokens),
+            cost_micros: self.cost_micros.map(|micros| micros.min(MICROS_MAX)),
+            context_tokens: self.context_tokens.map(tokens),
+            context_window: self.context_window.map(tokens),
+        }
+    }
 }
 
 /// A tool that waits for a human's word.

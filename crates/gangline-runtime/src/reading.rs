@@ -10,7 +10,10 @@ use gangline_core::{
     permission::{Permissions, Permit, Policy},
     reading::{Access, Bounds, Extent},
 };
-use gangline_os::fsio;
+use gangline_os::{
+    fsio,
+    names::{self, Found, Others},
+};
 use serde_json::Value;
 
 use crate::{NamedFile, StartOptions};
@@ -146,7 +149,8 @@ impl Reading {
             "Glob" | "Grep" => self.extent(),
             _ => Extent::Alone,
         };
-        let here = self.policy.on_file(tool, self.bounds.access(&place, extent));
+        let here = self.bounds.access(&place, extent).max(self.by_another_name(&place));
+        let here = self.policy.on_file(tool, here);
         let permit = match (self.permit(tool, input), here) {
             (Permit::Deny(why), _) | (_, Permit::Deny(why)) => Permit::Deny(why),
             (Permit::Ask, _) | (_, Permit::Ask) => Permit::Ask,
@@ -280,8 +284,24 @@ impl Reading {
             |path: &PathBuf| path.starts_with("/proc") || plain(path).starts_with("/proc");
         let known = it.surely && !given.iter().any(in_proc);
         let least = if known { Access::Inside } else { Access::Outside };
-        let all = ways.iter().map(|path| self.bounds.access(path, it.extent));
+        let all = ways
+            .iter()
+            .map(|path| self.bounds.access(path, it.extent).max(self.by_another_name(path)));
         all.max().unwrap_or(Access::Outside).max(least)
+    }
+
+    /// Returns where a file lies by its other names (hard links): the least there is if it has none.
+    fn by_another_name(&self, path: &Path) -> Access {
+        let Ok(about) = std::fs::symlink_metadata(path) else { return Access::Inside };
+        if !names::has_several(&about) {
+            return Access::Inside;
+        }
+        let is_closed = |path: &Path| self.bounds.access(path, Extent::Alone) == Access::Closed;
+        match Others::below(&self.bounds.closed, &is_closed).have(&about) {
+            Found::Yes => Access::Closed,
+            Found::Unknown => Access::Outside,
+            Found::No => Access::Inside,
+        }
     }
 
     /// Returns what a search without a path uses.

@@ -203,6 +203,16 @@ pub enum WakeError {
         /// After this time the next one is taken.
         wait: Duration,
     },
+    /// The label looks like the name of an agent or an owner: the wake would look like their words.
+    #[error(
+        "the label `{label}` looks like {name}: name the program that wakes the agent, such as `matrix`"
+    )]
+    Somebody {
+        /// Who wakes.
+        label: wake::Label,
+        /// Whose name it is.
+        name: String,
+    },
     /// The store failed.
     #[error("cannot store the wake")]
     Store(#[from] StoreError),

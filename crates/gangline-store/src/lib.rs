@@ -29,13 +29,13 @@ pub use types::{
     FindingRow, Firing, FleetHold, FolderTrustRow, Got, Health, Held, Holds, LeftSession,
     LetterFilter, LetterRow, LetterState, LineKind, Made, MessageFilter, MessageRow, NewAct,
     NewAnswer, NewChange, NewEvent, NewFinding, NewFolderTrust, NewLetter, NewMessage, NewPause,
-    NewQuestion, NewRaise, NewReminder, NewToken, NewUsage, NewWake, NewWhisper, OfFinding,
-    OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, PauseRow,
-    QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlace, QuestionPlaced, QuestionRow,
-    RULES_MAX, Raised, RelayedCall, RelayedRow, Released, ReminderRow, ReminderState, Restart,
-    RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle, SpentRow,
-    Stored, Syncs, Take, Taken, TakenIn, TokenRow, TokenScope, Trace, TrustWord, TurnMessage,
-    TurnRow, UsageSum, Waited, WhisperRow, Whose, WithdrawApproval,
+    NewQuestion, NewRaise, NewRelayOpen, NewReminder, NewToken, NewUsage, NewWake, NewWhisper,
+    OfFinding, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState,
+    PauseRow, QuestionAsked, QuestionClosed, QuestionFilter, QuestionPlace, QuestionPlaced,
+    QuestionRow, RULES_MAX, Raised, RelayOpenRow, RelayedCall, RelayedRow, Released, ReminderRow,
+    ReminderState, Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs,
+    SessionRow, Settle, SpentRow, Stored, Syncs, Take, Taken, TakenIn, TokenRow, TokenScope, Trace,
+    TrustWord, TurnMessage, TurnRow, UsageSum, Waited, WhisperRow, Whose, WithdrawApproval,
 };
 pub use types::{AlertRow, AlertWords, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
 

@@ -90,6 +90,7 @@ ops! {
     CLAIM_DELIVERY = "claim_delivery",
     END_DELIVERY = "end_delivery",
     ADD_USAGE = "add_usage",
+    RELAY_BEGINS = "relay_begins",
     RELAYED = "relayed",
     RAISE_BUDGET = "raise_budget",
     HOLD_FLEET = "hold_fleet",

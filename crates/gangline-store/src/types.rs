@@ -37,7 +37,9 @@ pub use approvals::{
     WithdrawApproval,
 };
 pub(crate) use approvals::{by_rules, is_by_rules};
-pub use budgets::{FleetHold, NewRaise, RelayedCall, RelayedRow, SpentRow};
+pub use budgets::{
+    FleetHold, NewRaise, NewRelayOpen, RelayOpenRow, RelayedCall, RelayedRow, SpentRow,
+};
 pub use causes::{CauseEnded, CauseRow, Held, Released};
 pub use changes::{
     ChangeKind, ChangeRequested, ChangeRow, ChangeState, ChangeStep, ChangeTold, NewChange,

@@ -10,9 +10,10 @@ use gangline_core::{
     shown,
 };
 use gangline_os::change_notice;
-use gangline_store::{FindingError, FindingRow, NewAnswer, Ruling};
+use gangline_store::{FindingError, FindingRow, NewAnswer, RuleRow, Ruling, Stored};
 
 use crate::{
+    cmd::policy,
     control::{self, Taken, Word},
     failure::Failure,
     fleet, owner,
@@ -155,17 +156,48 @@ async fn decide(site: Site<'_>, number: ApprovalNumber, said: &str) -> Result<St
         say: Some(masks.redact(&text)),
     };
     let store = site.store;
-    let agent = if store.change(number).await?.is_some() {
+    let (agent, text) = if store.change(number).await?.is_some() {
+        if reach == Reach::Always {
+            return Err(no_always(number));
+        }
         let row = store.decide_change(number, ruling).await.map_err(Failure::from)?;
         change_notice::notify(&site.paths.change_notice("hub"));
-        row.agent
+        (row.agent, text)
     } else if reach == Reach::Always {
-        store.decide_always(number, ruling).await.map_err(Failure::from)?.decided.agent
+        let always = store.decide_always(number, ruling).await.map_err(Failure::from)?;
+        if let Stored::Rules(rules) = &always.stored {
+            policy::record(store, rules, &format!("is stored by {}", site.by)).await?;
+        }
+        let stored = stored(&always.stored).trim_end().replace('\n', "; ");
+        (always.decided.agent, format!("{text}; {stored}"))
     } else {
-        store.decide(number, ruling).await.map_err(Failure::from)?.agent
+        (store.decide(number, ruling).await.map_err(Failure::from)?.agent, text)
     };
     change_notice::notify(&site.paths.change_notice(agent.folded()));
     Ok(text)
+}
+
+/// Returns the failure of `always` for a change: no rule can stand for one.
+pub(crate) fn no_always(number: ApprovalNumber) -> Failure {
+    let text = format!("approval {number} is about one change, so it cannot be allowed always");
+    Failure::user(text)
+        .hint(format!("`gangline approve {number}` allows it, as the answer `yes` does"))
+}
+
+/// Returns what `always` stored, and how to undo it: lines.
+pub(crate) fn stored(stored: &Stored) -> String {
+    let rules = match stored {
+        Stored::Nothing(why) => {
+            return format!("the agent will ask again: no rule is stored, because {why}\n");
+        }
+        Stored::Rules(rules) => rules,
+    };
+    let line = |row: &RuleRow| {
+        format!("rule {} of {} is stored: {}\n", row.rule.number, row.agent, row.rule)
+    };
+    let lines: String = rules.iter().map(line).collect();
+    let numbers: Vec<String> = rules.iter().map(|row| row.rule.number.to_string()).collect();
+    format!("{lines}to undo it: `gangline policy remove {}`\n", numbers.join(" "))
 }
 
 /// Reads an answer to an approval in the words of the chat.

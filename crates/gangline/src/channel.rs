@@ -229,6 +229,11 @@ fn instructions(folder: &Path) -> Result<Response, Failure> {
                 .hint("name a folder that exists")
         })?;
     let path = directory.join(INSTRUCTIONS);
+    // A folder that somebody else made may have a link there, to a file that they may not read.
+    if !fsio::resolved(&path).starts_with(&directory) {
+        let text = format!("{} is a link that leads out of the folder", path.display());
+        return Err(Failure::user(text).hint("read the file that you mean by its own name"));
+    }
     let (path, text) = match fsio::read_foreign_text(&path, INSTRUCTIONS_MAX) {
         Ok(text) => (Some(path.display().to_string()), text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (None, String::new()),

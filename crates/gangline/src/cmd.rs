@@ -35,7 +35,7 @@ mod man;
 pub(crate) mod mcp;
 mod model;
 mod pause;
-mod policy;
+pub(crate) mod policy;
 mod prompt;
 mod ps;
 mod questions;

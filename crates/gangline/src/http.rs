@@ -82,7 +82,7 @@ impl HubDaemons {
             "" => NAMELESS,
             label => label,
         };
-        let who = (&client.agent, name);
+        let who = (&client.agent, name, client.user());
         let host = Arc::new(Outside::at_hub((place, self.paths.clone()), store.clone(), who)?);
         clients.insert(key, Arc::clone(&host));
         Ok(host)
@@ -157,8 +157,8 @@ impl Daemons for HubDaemons {
         budgets::of_today(&loaded, store).await.map_err(|it| unusable(&it))
     }
 
-    fn tools(&self) -> Vec<ToolSpec> {
-        offered(User::Person)
+    fn tools(&self, user: User) -> Vec<ToolSpec> {
+        offered(user)
     }
 
     async fn call(

@@ -113,6 +113,7 @@ impl AgentLoop {
     }
 
     pub(super) fn usage(&mut self, turn: TurnId, usage: &gangline_runtime::Usage) {
+        let usage = &usage.bounded();
         let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
         if let Some(tokens) = usage.context_tokens {
             let window = usage.context_window.or_else(|| self.window_of(&usage.model));

@@ -4,6 +4,7 @@ use gangline_api::event;
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, SendKey, Target, Tier, TurnId,
     answer::{AskerNotice, Settlement},
+    forged,
     name::fold,
     outcome::Outcome,
     redact::Redactor,
@@ -98,7 +99,7 @@ pub(crate) fn sends_for(
     }
     let colleague = colleague(row, &me.everybody);
     if let Some(answer) = &one.relay {
-        let lines = split::redacted_lines(&redactor.redact(answer), |left| {
+        let lines = forged::spoken(&redactor.redact(answer), |left| {
             format!("… (+{left} lines: gangline trace {})", row.id)
         });
         sends.push(StoreSend {

@@ -4,7 +4,7 @@
 use std::{pin::Pin, sync::Arc};
 
 use gangline_alerts::{Plan, Posted, Room};
-use gangline_core::{AgentName, name::ChannelName, split};
+use gangline_core::{AgentName, forged, name::ChannelName, split};
 use gangline_store::{DeliveryRow, LineKind, Send as StoreSend, Store};
 use tokio::sync::{Notify, watch};
 
@@ -54,7 +54,8 @@ impl Room for AsAgent {
 impl AsAgent {
     fn send(&self, row: &DeliveryRow, channel: &ChannelName, as_agent: bool) -> StoreSend {
         // The seed's look is the bare text; else readers must know why `gangline` does not post it.
-        let mut lines = split::redacted_lines(&row.text, |_| "…".to_owned()).lines;
+        let lines = split::redacted_lines(&row.text, |_| "…".to_owned()).lines;
+        let mut lines: Vec<_> = lines.into_iter().map(forged::continued).collect();
         if !as_agent {
             lines.push(gangline_core::Redacted::constant(UNDER_ANOTHER_NICK).into());
         }

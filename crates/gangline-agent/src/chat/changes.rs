@@ -3,7 +3,7 @@
 
 use gangline_core::{
     ApprovalNumber, Principal, Target, Tier,
-    approval::{Reach, page},
+    approval::{Decision, Reach, page},
     split::LINE_BYTES,
     trust::Action,
 };
@@ -16,7 +16,7 @@ use super::{
     Chat,
     decide::{Handled, Word},
 };
-use crate::texts::changes;
+use crate::{place, texts::changes};
 
 /// The most lines that are shown in private.
 const LINES_MAX: usize = 60;
@@ -26,7 +26,7 @@ const NAME_ROOM: usize = 64;
 impl Chat {
     /// Decides the change of this number, if there is one; `None` if there is none.
     pub(super) async fn decide_change(
-        &self,
+        &mut self,
         line: &Line,
         who: &Principal,
         word: &Word,
@@ -42,7 +42,7 @@ impl Chat {
     }
 
     async fn rule_on(
-        &self,
+        &mut self,
         line: &Line,
         who: &Principal,
         (row, word): (&ChangeRow, &Word),
@@ -67,6 +67,9 @@ impl Chat {
             self.answer(line, &changes::no_always(row.number)).await;
             return Handled::Yes;
         }
+        if word.decision == Decision::Allow && !self.change_was_shown_here(line, who, row) {
+            return self.show_change_first(line, who, (row, word)).await;
+        }
         let (ruling, _) = self.ruling(line, who, word);
         match self.deps.store.decide_change(row.number, ruling).await {
             Ok(decided) => {
@@ -90,7 +93,7 @@ impl Chat {
 
     /// Shows a change to an owner in private; `None` if there is none of this number.
     pub(super) async fn show_change(
-        &self,
+        &mut self,
         line: &Line,
         who: &Principal,
         number: ApprovalNumber,
@@ -103,7 +106,10 @@ impl Chat {
             }
         };
         let texts = match (&line.target, who.tier) {
-            (Target::Nick(_), Tier::Owner) => shown(&row),
+            (Target::Nick(_), Tier::Owner) => {
+                self.shown_changes.insert((number, place::key(&line.target, who)));
+                shown(&row)
+            }
             (Target::Nick(_) | Target::Channel(_), _) => vec![changes::only_owners(number)],
         };
         self.answer_lines(line, &texts).await;

@@ -180,8 +180,18 @@ impl Chat {
             self.answer(line, &refusal.to_string()).await;
             return Handled::Yes;
         }
-        let deps = &self.deps;
         let number = word.number;
+        if word.decision == Decision::Allow {
+            match self.was_shown_here(line, who, number).await {
+                Ok(true) => {}
+                Ok(false) => return self.show_first(line, who, &word).await,
+                Err(error) => {
+                    warn!(%error, "cannot read where an approval was announced");
+                    return Handled::NotNow;
+                }
+            }
+        }
+        let deps = &self.deps;
         let (ruling, said) = self.ruling(line, who, &word);
         let done = match word.reach {
             Reach::Once => deps.store.decide(number, ruling).await.map(|it| (it, None)),

@@ -6,6 +6,7 @@ use gangline_core::{
     agent::{ContextChange, PhaseName},
     approval::{self, Addressed, ApprovalState},
     cause,
+    finding::FindingKind,
     model::ModelName,
     name::{ChannelName, fold},
     pause::Continue,
@@ -15,7 +16,7 @@ use gangline_core::{
 };
 use gangline_irc::client::Line;
 use gangline_os::change_notice;
-use gangline_store::{Cancel, MessageFilter, MessageRow};
+use gangline_store::{Cancel, FindingFilter, MessageFilter, MessageRow};
 use tracing::{info, warn};
 
 use super::{Chat, answer::place_of, bare::Decides, decide::Handled, findings::NO_TURN};
@@ -265,6 +266,10 @@ impl Chat {
             RoomWord::Compact => {
                 return self.change_context(line, ContextChange::Compact).await;
             }
+            RoomWord::Trust => {
+                let text = self.untrusted().await;
+                self.answer(line, &text).await;
+            }
             RoomWord::Pause(ends) => self.pause(line, ends.as_deref()).await,
             RoomWord::Resume => self.resume(line).await,
             RoomWord::Abort if no_turn && !self.is_escalated() => {
@@ -277,6 +282,22 @@ impl Chat {
             }
         }
         Handled::Yes
+    }
+
+    /// Returns what the agent's folder brings along and nobody has allowed. Who allows it must have seen
+    /// all of it, which is more than a room can show.
+    async fn untrusted(&self) -> String {
+        let agent = &self.deps.agent;
+        let filter = FindingFilter { agent: Some(agent.clone()), resolved: false };
+        let rows = self.deps.store.findings(filter, LAST_MESSAGES).await.unwrap_or_default();
+        let kind = Some(FindingKind::UntrustedFolder);
+        match rows.iter().find(|row| row.kind.known() == kind) {
+            Some(row) => row.cause.to_string(),
+            None => format!(
+                "nothing in my folder waits for an owner's word; `gangline trust show {agent}` shows what \
+                 lies there"
+            ),
+        }
     }
 
     fn is_escalated(&self) -> bool {
@@ -492,7 +513,8 @@ fn right_for(word: &RoomWord) -> Action {
         | RoomWord::StandDown
         | RoomWord::SetModel(_)
         | RoomWord::NewSession
-        | RoomWord::Compact => Action::Operate,
+        | RoomWord::Compact
+        | RoomWord::Trust => Action::Operate,
     }
 }
 

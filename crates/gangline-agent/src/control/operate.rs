@@ -1,9 +1,9 @@
-//! Commands about the agent itself: its context, its state, its owner's orders, a folder.
+//! Commands about the agent itself: its context, its state, its owner's orders.
 
-use std::{cmp::Reverse, path::Path};
+use std::cmp::Reverse;
 
 use gangline_api::{
-    ipc::{HeldData, ModelChoice, ModelData, SetDirectoryData},
+    ipc::{HeldData, ModelChoice, ModelData},
     status::still_held,
 };
 use gangline_core::{
@@ -14,7 +14,7 @@ use gangline_os::change_notice;
 use gangline_store::NewPause;
 use jiff::tz::TimeZone;
 
-use super::requests::{Reply, Requests, shown};
+use super::requests::{Reply, Requests};
 use crate::{
     bus::{Incoming, Word},
     model,
@@ -24,10 +24,6 @@ use crate::{
     whereabouts::BUSY,
 };
 
-/// The file that tells an agent about a folder (R1-24).
-const INSTRUCTIONS: &str = "CLAUDE.md";
-/// The most that is read of it, in bytes: it has to fit into a response.
-const INSTRUCTIONS_MAX: u64 = 40 * 1024;
 /// The most places with unread lines in a status.
 const UNREAD_MAX: usize = 200;
 /// F.2: what there is no backend for.
@@ -148,40 +144,5 @@ impl Requests {
 
     fn notify(&self, incoming: Incoming) -> Result<(), String> {
         self.agent_loop.try_send(incoming).map_err(|_| BUSY.to_owned())
-    }
-
-    /// Confirms the folder and answers with its instructions, if it has any (R1-24); nothing else
-    /// changes (C14).
-    pub(super) async fn set_directory(&self, folder: &Path) -> Result<Reply, String> {
-        if !folder.is_absolute() {
-            return Err("'path' must be absolute".to_owned());
-        }
-        let directory = shown(folder);
-        match tokio::fs::metadata(folder).await {
-            Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(format!("{directory} is not a folder")),
-            Err(error) => return Err(format!("cannot look at {directory}: {error}")),
-        }
-        let path = folder.join(INSTRUCTIONS);
-        let cannot = |error: std::io::Error| format!("cannot read {}: {error}", shown(&path));
-        let found = match tokio::fs::metadata(&path).await {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let text = String::new();
-                return Reply::new(&SetDirectoryData { directory, path: None, text });
-            }
-            found => found.map_err(cannot)?,
-        };
-        if !found.is_file() {
-            return Err(format!("{} is not a file", shown(&path)));
-        }
-        if found.len() > INSTRUCTIONS_MAX {
-            return Err(format!(
-                "{} has {}  bytes, and at most {INSTRUCTIONS_MAX} are shown here: read it yourself",
-                shown(&path),
-                found.len()
-            ));
-        }
-        let text = tokio::fs::read_to_string(&path).await.map_err(cannot)?;
-        Reply::new(&SetDirectoryData { directory, path: Some(shown(&path)), text })
     }
 }

@@ -4,7 +4,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use gangline_api::ipc::{self, ChannelsData, LINE_MAX, ReadData, TopicData, WhoData};
-use gangline_core::name::{ChannelName, Target};
+use gangline_core::{
+    forged,
+    name::{ChannelName, Target},
+};
 use gangline_store::LineKind;
 use tokio::sync::oneshot;
 
@@ -145,7 +148,8 @@ impl Requests {
             // One line, whatever was written: no second command gets out.
             Some(topic) => {
                 let topic = self.speaker.redactor.redact(&topic).into_string();
-                Question::SetTopic(channel, topic.replace(['\r', '\n', '\0'], " "))
+                let topic = topic.replace(['\r', '\n', '\0'], " ");
+                Question::SetTopic(channel, forged::marked(&topic).into_owned())
             }
             None => Question::Topic(channel),
         };

@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::folder::Readable;
 use crate::{
     asking::Asker,
     bus::Incoming,
@@ -70,6 +71,8 @@ pub(crate) struct Requests {
     /// The agent's own tools.
     pub(crate) tools: AgentTools,
     pub(crate) whispers: Waiting,
+    /// What the agent may read without a question.
+    pub(crate) readable: Readable,
     /// Cancelled when somebody asks the daemon to end.
     pub(crate) asked_to_end: CancellationToken,
 }
@@ -207,9 +210,12 @@ impl Requests {
         gone: CancellationToken,
     ) -> Done {
         let Request { id, token, command, form } = request;
-        // Only what is said and read belongs to a turn, and a question and a tool are the agent's only;
-        // looking at a process costs something.
-        let is_agents = matches!(command, Command::Ask { .. } | Command::Tool { .. });
+        // Only what is said and read belongs to a turn, and a question, a tool and a folder's
+        // instructions are the agent's only; looking at a process costs something.
+        let is_agents = matches!(
+            command,
+            Command::Ask { .. } | Command::Tool { .. } | Command::SetDirectory { .. }
+        );
         let pid = pid.filter(|_| is_agents || Order::of(&command) == Order::Kept);
         let carries = form == Form::Typed && carries_whispers(&command);
         let (told, whispers) = match self.tokens.who(token.as_ref(), pid) {
@@ -280,7 +286,7 @@ impl Requests {
             Command::Resume => self.resume().await,
             Command::Interrupt => self.interrupt(),
             Command::Shutdown => Ok(Reply::nothing()?.then(Then::Shutdown)),
-            Command::SetDirectory { path } => self.set_directory(&path).await,
+            Command::SetDirectory { path } => self.set_directory(who, path).await,
             Command::Wake { from, body, key } => self.wake(who, (&from, &body, key)).await,
             Command::Tool { .. } if who != Who::Agent => Err(AGENTS.to_owned()),
             Command::Tool { name, input, call } => {

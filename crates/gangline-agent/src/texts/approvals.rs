@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gangline_core::{
-    AgentName, ApprovalNumber,
-    approval::{ApprovalState, Decision, Unclear},
+    AgentName, ApprovalNumber, Target,
+    approval::{ApprovalState, Decision, Reach, Unclear},
     shown,
 };
 use gangline_store::{ApprovalRow, RuleRow, Stored};
@@ -65,6 +65,23 @@ pub(crate) fn not_here(number: ApprovalNumber, agent: &AgentName) -> String {
         "approval {number} was not asked in this room: say `show {number}` to me in private \
          (`/msg {agent} show {number}`)"
     )
+}
+
+/// Tells somebody who allows what was not announced where they are that nothing is decided yet.
+pub(crate) fn not_shown(number: ApprovalNumber, reach: Reach, target: &Target) -> String {
+    let always = match reach {
+        Reach::Once => "",
+        Reach::Always => " always",
+    };
+    let begin = format!("approval {number} was not announced here, so nothing is decided");
+    match target {
+        Target::Channel(_) => format!(
+            "{begin}: I show it to you in private; say `yes {number}{always}` there if you allow it"
+        ),
+        Target::Nick(_) => {
+            format!("{begin}: read it, then say `yes {number}{always}` again if you allow it")
+        }
+    }
 }
 
 /// Tells somebody who decides an approval of another agent to whom it belongs.

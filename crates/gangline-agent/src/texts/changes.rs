@@ -50,16 +50,20 @@ pub fn standing(row: &ChangeRow) -> String {
     }
 }
 
-/// Tells owners again of a change that nobody has decided, in a room or in private.
-pub(crate) fn waits(row: &ChangeRow, target: &str, waited: Duration) -> String {
+/// Tells owners of a change, in a room or in private.
+pub(crate) fn asked(row: &ChangeRow, target: &str) -> String {
     let (number, agent) = (row.number, &row.agent);
     let to = if target.starts_with('#') { format!("@{agent} ") } else { String::new() };
     format!(
         "approval {number}: {agent} asks for {}. Say `{to}yes {number}` or `{to}no {number} REASON`; \
-         `gangline approvals {number}` shows all of it; it has waited for {}",
-        shown::label(row.summary.as_str()),
-        super::span(waited)
+         `gangline approvals {number}` shows all of it",
+        shown::label(row.summary.as_str())
     )
+}
+
+/// Tells them again while nobody has decided it.
+pub(crate) fn waits(row: &ChangeRow, target: &str, waited: Duration) -> String {
+    format!("{}; it has waited for {}", asked(row, target), super::span(waited))
 }
 
 /// Tells somebody who has decided what follows.

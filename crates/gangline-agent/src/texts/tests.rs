@@ -1,3 +1,5 @@
+mod ours;
+
 use super::*;
 
 /// C5: everybody sees in WHOIS that tools run unasked, whoever decided it.

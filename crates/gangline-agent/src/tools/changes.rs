@@ -3,7 +3,7 @@
 
 use gangline_config::{Config, MAX_CONFIG_BYTES, append, compare};
 use gangline_core::{
-    AgentName, ApprovalNumber, SendKey, Target, act::ActKind, shown, split, trust::OWNER,
+    AgentName, ApprovalNumber, SendKey, Target, act::ActKind, forged, shown, split, trust::OWNER,
 };
 use gangline_mcp::table::Tool;
 use gangline_os::git::{GitError, ObjectId, Repository};
@@ -11,17 +11,20 @@ use gangline_runtime::ToolCall;
 use gangline_store::{ChangeKind, ChangeTold, LineKind, NewAct, NewChange, Send as StoreSend};
 use serde_json::json;
 
-use super::{AgentTools, fields};
+use super::{
+    AgentTools, fields,
+    proposed::{Proposed, Sides},
+};
 use crate::{
     acts::{Doing, already},
     fleet::Fleet,
     speech::TurnContext,
 };
 
-/// The most of a difference that is kept, in bytes.
-const DIFF_MAX: usize = 256 * 1024;
 /// The most of a summary, in characters.
 const SUMMARY_MAX: usize = 240;
+/// The most of what it names first.
+const SUMMARY_FIRST_MAX: usize = 140;
 
 /// What is asked for, checked.
 struct Asked {
@@ -195,7 +198,10 @@ impl AgentTools {
                 lines: split::redacted_lines(&speaker.redactor.redact(&text), |left| {
                     format!("… (+{left} lines)")
                 })
-                .lines,
+                .lines
+                .into_iter()
+                .map(forged::continued)
+                .collect(),
                 in_reply_to: None,
                 deliver: None,
             };
@@ -207,7 +213,7 @@ impl AgentTools {
 /// What an owner does where there is no repository.
 const INIT: &str = "an owner runs `gangline init --git` once";
 
-fn refused(error: &GitError) -> String {
+pub(super) fn refused(error: &GitError) -> String {
     match error {
         GitError::NoRepository(_) => {
             format!("no request made: {error}, and a change needs one: {INIT}")
@@ -288,21 +294,58 @@ async fn config(fleet: &Fleet, here: &Here, call: &ToolCall) -> Result<Asked, St
     let subject = fleet
         .meant(&here.config, name)
         .or_else(|why| fleet.meant(&after, name).map_err(|_| format!("no request made: {why}")))?;
-    let differ = compare::differences(&here.config, &after);
-    let first = differ.first().map_or("nothing that Gangline reads", |it| it.text.as_str());
-    let more = match differ.len() {
-        0 | 1 => String::new(),
-        all => format!(" and {} more", all - 1),
+    let sides = Sides {
+        repository,
+        commits: (&here.head, &commit),
+        configs: (&here.config, &after),
+        config_file: &fleet.paths.config_file,
     };
-    let summary = format!("another configuration of {subject}, {}: {first}{more}", commit.short());
+    let proposed = sides.compared().await?;
+    let summary = summary(&subject, &commit, (&here.config, &after), &proposed);
     let title = repository.subject(&commit).await.map_err(|error| refused(&error))?;
-    let mut detail = vec![format!("commit {} ({})", commit.as_str(), shown::label(&title))];
+    let mut detail = vec![
+        format!("commit {} ({})", commit.as_str(), shown::label(&title)),
+        format!("files that change, all {}:", proposed.files.len()),
+    ];
+    detail.extend(proposed.files.iter().map(|line| format!("  {line}")));
+    if !proposed.named.is_empty() {
+        detail.push("files that the configuration names, so they are read or run:".to_owned());
+        detail.extend(proposed.named.iter().map(|line| format!("  {line}")));
+    }
     detail.extend(told(&here.config, &after));
-    let diff = repository.diff(&here.head, &commit, DIFF_MAX).await;
     detail.push(format!("diff to {}, which is in use now:", here.head.short()));
-    detail.extend(diff.map_err(|error| refused(&error))?.lines().map(str::to_owned));
+    detail.extend(proposed.diff);
     let kind = ChangeKind::Config;
     Ok(Asked { kind, subject, commit: Some(commit), entry: None, summary, detail })
+}
+
+/// Returns in one line what differs: the settings, then the files that the configuration names.
+fn summary(
+    subject: &AgentName,
+    commit: &ObjectId,
+    (before, after): (&Config, &Config),
+    proposed: &Proposed,
+) -> String {
+    let differ = compare::differences(before, after);
+    let power = differ.iter().filter(|it| it.weight == compare::Weight::Power);
+    let other = differ.iter().filter(|it| it.weight == compare::Weight::Other);
+    let named = proposed.named.iter().map(String::as_str);
+    let all: Vec<&str> = power
+        .map(|it| it.text.as_str())
+        .chain(named)
+        .chain(other.map(|it| it.text.as_str()))
+        .collect();
+    let first = all.first().copied().unwrap_or("nothing that Gangline reads");
+    let more = match all.len() {
+        0 | 1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let files = match proposed.files.len() {
+        1 => "1 file".to_owned(),
+        count => format!("{count} files"),
+    };
+    let what = shown::cut(first, SUMMARY_FIRST_MAX);
+    format!("another configuration of {subject}, {} ({files}): {what}{more}", commit.short())
 }
 
 /// Returns what differs, in words, and what was found of the new configuration.

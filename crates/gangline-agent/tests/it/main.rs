@@ -13,6 +13,7 @@ mod checkpoint;
 mod colleagues;
 mod container;
 mod deeper;
+mod forged;
 mod hazards;
 mod hooks;
 mod inbox;

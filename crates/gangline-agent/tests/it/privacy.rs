@@ -48,6 +48,7 @@ fn what_is_said_in_private_is_in_no_alert() {
         private.iter().all(has).then_some(told)
     });
     assert!(told.iter().all(|line| !line.contains("plum")), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("Reply `/msg lab-ada answer ")), "{told:?}");
     assert_eq!(daemon.stop().code, 0);
 }
 

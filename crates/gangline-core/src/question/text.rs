@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{AnswerRule, Asked, Choose, Facts, OnTimeout, QuestionState};
-use crate::{id::QuestionNumber, mention::escape, name::AgentName, reminder::units, shown};
+use crate::{forged, id::QuestionNumber, mention::escape, name::AgentName, reminder::units, shown};
 
 /// What is shown of a question or an answer on one line, in bytes.
 const SHOWN_MAX: usize = 240;
@@ -102,7 +102,13 @@ impl Announcement<'_> {
 
     fn body_lines(self) -> Vec<String> {
         let body = self.body.trim().split(['\n', '\r']).map(str::trim_end);
-        body.filter(|line| !line.is_empty()).map(shown::label).collect()
+        let body = body.filter(|line| !line.is_empty()).map(shown::label);
+        // The first follows our own words.
+        let ours = |(at, line): (usize, String)| match at {
+            0 => line,
+            _ => forged::marked(&line).into_owned(),
+        };
+        body.enumerate().map(ours).collect()
     }
 
     /// Returns who asks whom what, and the options.
@@ -167,7 +173,8 @@ pub fn expired(number: QuestionNumber, then: OnTimeout) -> String {
 pub fn asked(question: Facts<'_>, body: &str, (choices, choose): (&[String], Choose)) -> String {
     let number = question.number;
     let mut text = format!("[QUESTION {number}] <{}> {}", question.asker, escape(body));
-    let listed = options(choices, choose);
+    let choices: Vec<String> = choices.iter().map(|option| escape(option.trim())).collect();
+    let listed = options(&choices, choose);
     if !listed.is_empty() {
         text.push_str(&format!("\noptions: {listed}, or a text of your own"));
     }

@@ -3,7 +3,7 @@ use super::*;
 /// R2-30: the label is a program's name and cannot pretend to be anybody else.
 #[test]
 fn a_label_names_a_program_and_nobody_else() {
-    let good = ["matrix", " matrix ", "ci/build:main", "a.b_c-d+e", "Owner2", "x"];
+    let good = ["matrix", " matrix ", "ci/build:main", "a.b_c-d+e", "owners-portal", "x"];
     for label in good {
         let read: Label = label.parse().unwrap();
         assert_eq!(read.as_str(), label.trim());
@@ -29,6 +29,9 @@ fn a_label_names_a_program_and_nobody_else() {
         ("OWNER", Refused::Reserved("OWNER".to_owned())),
         ("system", Refused::Reserved("system".to_owned())),
         ("operator", Refused::Reserved("operator".to_owned())),
+        ("0wner", Refused::Reserved("0wner".to_owned())),
+        ("owner.", Refused::Reserved("owner.".to_owned())),
+        ("Owner2", Refused::Reserved("Owner2".to_owned())),
     ];
     for (label, wrong) in bad {
         assert_eq!(label.parse::<Label>(), Err(wrong), "{label:?}");

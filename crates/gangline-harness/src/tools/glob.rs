@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
+use gangline_os::names::{self, Found, Others};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use serde_json::{Value, json};
@@ -93,6 +94,16 @@ pub(super) fn files(base: &Place, ctx: &ToolContext) -> Result<Vec<(Place, PathB
         })
         .sort_by_file_path(Path::cmp)
         .build();
+    // Looked for once, when a file has several names.
+    let mut others = None;
+    let mut is_closed = |path: &Path| {
+        std::fs::symlink_metadata(path).is_ok_and(|about| {
+            names::has_several(&about) && {
+                let others = others.get_or_insert_with(|| Others::below(&ctx.closed, &|_| true));
+                others.have(&about) == Found::Yes
+            }
+        })
+    };
     let mut files = Vec::new();
     for entry in walk {
         if ctx.cancel.is_cancelled() {
@@ -100,7 +111,7 @@ pub(super) fn files(base: &Place, ctx: &ToolContext) -> Result<Vec<(Place, PathB
         }
         // A folder that may not be read hides its files, nothing else.
         let Ok(entry) = entry else { continue };
-        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+        if entry.file_type().is_some_and(|kind| kind.is_file()) && !is_closed(entry.path()) {
             let path = entry.into_path();
             let (named, relative) = match path.strip_prefix(real) {
                 Ok(relative) if !relative.as_os_str().is_empty() => {

@@ -8,13 +8,14 @@ use gangline_core::{
     Redacted, Tier,
     finding::{Choice, ChoiceWord, FindingKind},
 };
+use gangline_mcp::table::{User, offered};
 use gangline_store::{MessageFilter, NewFinding, TokenScope};
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
 use self::scene::{HOST, OWNER, Scene, agent, get, request};
-use super::{ATTENTION_CHANGES, BUDGETS};
-use crate::{BODY_MAX, CALLS_MAX, MESSAGE_MAX, Order, WATCHERS_MAX};
+use super::{ATTENTION_CHANGES, BUDGETS, OPENAPI};
+use crate::{BODY_MAX, CALLS_MAX, MESSAGE_MAX, Order, WATCHERS_MAX, keys::OPEN_TO};
 
 mod scene;
 
@@ -94,6 +95,75 @@ async fn a_token_opens_what_it_was_made_for_until_it_is_revoked() {
             assert_eq!(opens(token, path).await, 401, "{token} {path}");
         }
     }
+}
+
+/// Every route that the document names needs a token, and opens to no scope but its own.
+#[tokio::test]
+async fn every_route_opens_to_its_scope_and_to_no_other() {
+    let scene = Scene::open().await;
+    for scope in [TokenScope::Mcp, TokenScope::Wake] {
+        scene.token(scope, "oak-ada", scope.as_str()).await;
+    }
+    let document: Value = serde_json::from_str(crate::openapi::DOCUMENT).unwrap();
+    let mut named: Vec<&str> =
+        document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    let mut listed: Vec<&str> = OPEN_TO.iter().map(|(path, _)| *path).chain([OPENAPI]).collect();
+    named.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(named, listed);
+    for (route, open_to) in OPEN_TO {
+        let path = route.replace("{nick}", "oak-ada").replace("{number}", "9");
+        let methods = document["paths"][route].as_object().unwrap();
+        for method in methods.keys().filter(|method| ["get", "post"].contains(&method.as_str())) {
+            for scope in [TokenScope::Mcp, TokenScope::Wake] {
+                let request = Request::builder()
+                    .method(method.to_uppercase().as_str())
+                    .uri(&path)
+                    .header("host", HOST)
+                    .header(header::AUTHORIZATION, format!("Bearer {scope}"));
+                let request = request.body(Body::empty()).unwrap();
+                let status = scene.answer(request).await.status().as_u16();
+                assert_eq!(status == 403, open_to != Some(scope), "{method} {path} {scope}");
+            }
+        }
+    }
+}
+
+/// R2-16: a program's token opens the tools that read and speak. The others are not listed, and a call of
+/// one is told that it needs the owner's token.
+#[tokio::test]
+async fn a_programs_token_calls_what_reads_and_speaks() {
+    let scene = Scene::open().await;
+    scene.token(TokenScope::Mcp, "oak-ada", "mcp-ada").await;
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let mut listed = Vec::new();
+    for token in ["mcp-ada", OWNER] {
+        let (_, told) = scene.mcp(token, &SESSION, list.clone()).await;
+        listed.push(told["result"]["tools"].as_array().unwrap().clone());
+    }
+    let has = |tools: &[Value], name: &str| tools.iter().any(|tool| tool["name"] == name);
+    for spec in offered(User::Person) {
+        let is_open = has(&listed[0], spec.name);
+        assert!(has(&listed[1], spec.name), "{}", spec.name);
+        if spec.name == "recv" {
+            continue;
+        }
+        for token in ["mcp-ada", OWNER] {
+            let (status, told) = scene.mcp(token, &SESSION, tool(1, spec.name)).await;
+            let refused = told["result"]["isError"] == true;
+            assert_eq!(
+                (status, refused),
+                (200, token != OWNER && !is_open),
+                "{} {told}",
+                spec.name
+            );
+            let text = told["result"]["content"][0]["text"].as_str().unwrap();
+            assert_eq!(text.contains("needs the owner's token"), refused, "{text}");
+        }
+    }
+    let called = scene.daemons.called.lock().unwrap();
+    assert_eq!(called.iter().filter(|name| *name == "pause").count(), 1, "the owner's alone");
+    assert_eq!(called.iter().filter(|name| *name == "send").count(), 2);
 }
 
 /// C16, R1-35: nobody but the owner pauses, whispers, lists or answers what waits for people.

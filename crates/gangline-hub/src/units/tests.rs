@@ -1,4 +1,4 @@
-use super::{Installation, Scope, Server, agent, hub};
+use super::{Installation, Scope, Server, Unfit, agent, hub};
 
 fn installation() -> Installation {
     Installation {
@@ -81,4 +81,50 @@ WantedBy=multi-user.target
     assert_eq!(agent(&system), expect);
     let elsewhere = Installation { server: Server::Elsewhere, ..system };
     assert!(!agent(&elsewhere).contains("gangline.service"));
+}
+
+/// What systemd 255 said of each (`systemd-analyze verify`): a program's name has no variables and no quotes,
+/// all other words may have them.
+#[test]
+fn each_word_is_written_as_systemd_reads_it_back() {
+    let odd = Installation {
+        program: "/opt/$x/gang;line".into(),
+        config: "/home/o'tto/a\\b/\"agents\".yaml".into(),
+        state: "/srv/$state/100%".into(),
+        environment: "/home/o'tto/[a]*\\/gangline.env".into(),
+        ..installation()
+    };
+    assert_eq!(odd.check(), Ok(()));
+    let unit = hub(&odd);
+    let start = r#"ExecStart="/opt/$x/gang;line" --config "/home/o'tto/a\\b/\"agents\".yaml" --state "/srv/$$state/100%%" up"#;
+    assert!(unit.contains(start), "{unit}");
+    assert!(unit.contains("EnvironmentFile=-/home/o'tto/\\[a]\\*\\\\/gangline.env\n"), "{unit}");
+}
+
+#[test]
+fn what_a_unit_cannot_hold_is_refused() {
+    use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
+
+    let control = |what, word: &str| Err(Unfit::Control { what, word: word.to_owned() });
+    let bad = "/srv/x\nExecStartPre=/bin/evil";
+    let with = |change: &dyn Fn(&mut Installation)| {
+        let mut it = installation();
+        change(&mut it);
+        it.check()
+    };
+    assert_eq!(with(&|it| it.state = bad.into()), control("the state folder's path", bad));
+    assert_eq!(
+        with(&|it| it.config = "/a\rb".into()),
+        control("the configuration's path", "/a\rb")
+    );
+    assert_eq!(with(&|it| it.path = "/bin\t".to_owned()), control("PATH", "/bin\t"));
+    let user = |it: &mut Installation| it.scope = Scope::System { user: "o\nGroup=0".to_owned() };
+    assert_eq!(with(&user), control("the user's name", "o\nGroup=0"));
+    let raw = std::path::PathBuf::from(OsString::from_vec(b"/srv/\xff".to_vec()));
+    let path = raw.clone();
+    let expect = Err(Unfit::NotText { what: "the state folder's path", path });
+    assert_eq!(with(&|it| it.state = raw.clone()), expect);
+    for program in ["/opt/it's/gangline", "/opt/\"x\"/gangline", "/opt/a\\b/gangline"] {
+        assert_eq!(with(&|it| it.program = program.into()), Err(Unfit::Program(program.into())));
+    }
 }

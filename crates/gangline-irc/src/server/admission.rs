@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use gangline_core::{Nick, Tier, name};
+use gangline_core::{Nick, Tier, likeness, name};
 
 use super::{
     access::{Access, Guests, RoomRule},
@@ -54,21 +54,17 @@ fn is_variant(account: &str, nick: &str) -> bool {
     tail.bytes().all(|byte| byte == b'_') || (tail.starts_with("__peek") && is_our_client(nick))
 }
 
-/// Returns how a nick looks at a glance: without what is easily overlooked, and with one letter for those
-/// that look alike.
-fn seen(nick: &str) -> String {
-    let alike = |letter| match letter {
-        '1' | 'i' | '|' | '\\' => 'l',
-        '0' => 'o',
-        other => other,
-    };
-    nick.chars().map(alike).filter(char::is_ascii_alphanumeric).collect()
-}
-
 /// Returns whether a nick looks like one of ours and this client may not bear it.
 pub(super) fn looks_like_ours(server: &str, client: &Client, nick: &Nick) -> bool {
     let own = client.account().is_some_and(|account| is_variant(account, nick.folded()));
-    if !own && ["gangline", "system"].map(seen).contains(&seen(nick.folded())) {
+    if !own && ["gangline", "system"].iter().any(|ours| likeness::is_like(ours, nick.folded())) {
+        return true;
+    }
+    let is_guest = client.tier() == Tier::Stranger;
+    if is_guest
+        && (likeness::is_like_ours(nick.folded())
+            || likeness::is_like_agent_of(server, nick.folded()))
+    {
         return true;
     }
     let prefix = format!("{}-", name::fold(server));

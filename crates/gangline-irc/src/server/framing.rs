@@ -15,12 +15,27 @@ pub(super) enum Framed {
     /// A line longer than may be sent; its bytes are gone, but for its tags if they are not what
     /// was too long: the answer carries the label.
     TooLong { tags: Vec<u8> },
+    /// The connection began with something that no client of IRC begins with; nothing more of it is read.
+    Foreign,
+}
+
+/// How a connection began.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Beginning {
+    /// Its first line is not whole yet.
+    #[default]
+    Open,
+    /// With a line.
+    Line,
+    /// With another protocol.
+    Foreign,
 }
 
 /// Collects bytes of one connection.
 #[derive(Default)]
 pub(super) struct Framer {
     buffer: BytesMut,
+    beginning: Beginning,
     searched: usize,
     skipping: bool,
     /// The tags of the line that is being skipped.
@@ -37,6 +52,19 @@ impl Framer {
     /// Returns the next whole line, or `None` when more bytes are needed. Gives memory back when
     /// nothing is kept.
     pub(super) fn next(&mut self) -> Option<Framed> {
+        match self.beginning {
+            Beginning::Line => {}
+            Beginning::Open if begins_a_line(&self.buffer) => {}
+            Beginning::Open => {
+                self.beginning = Beginning::Foreign;
+                self.buffer = BytesMut::new();
+                return Some(Framed::Foreign);
+            }
+            Beginning::Foreign => {
+                self.buffer.clear();
+                return None;
+            }
+        }
         loop {
             let found = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
             let Some(found) = found else {
@@ -47,6 +75,7 @@ impl Framer {
             let mut line = self.buffer.split_to(end).to_vec();
             self.buffer.advance(1);
             self.searched = 0;
+            self.beginning = Beginning::Line;
             let skipped = std::mem::take(&mut self.skipping);
             if skipped {
                 return Some(Framed::TooLong { tags: std::mem::take(&mut self.tags) });
@@ -76,6 +105,15 @@ impl Framer {
             self.buffer = BytesMut::new();
         }
     }
+}
+
+/// Returns whether the first bytes of a connection may be those of a client: TLS, SOCKS, databases and most
+/// others begin with a byte that no line of IRC begins with, or have a zero behind it.
+fn begins_a_line(bytes: &[u8]) -> bool {
+    let line = bytes.trim_ascii_start();
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let begins = |first: &u8| first.is_ascii_alphanumeric() || [b'@', b':'].contains(first);
+    line.first().is_none_or(begins) && !line.contains(&0)
 }
 
 /// Returns the tag section of a line, or nothing if it is absent or too long itself.

@@ -14,11 +14,14 @@ use super::{
 };
 use crate::wire::{Message, ParseError, numeric as n, tags};
 
+/// Told to whoever speaks another protocol.
+const FOREIGN: &str = "This is a chat server; what came is not IRC";
+
 impl State {
     /// Takes one line of a client.
     pub(super) fn take(&mut self, id: ClientId, framed: Framed, credit: OwnedSemaphorePermit) {
         let now = self.config.clock.monotonic();
-        if self.is_doomed(id) || self.refuse_http(id, &framed) {
+        if self.is_doomed(id) || self.refuse_foreign(id, &framed) {
             return;
         }
         let Some(client) = self.client_mut(id) else { return };
@@ -27,6 +30,7 @@ impl State {
         self.has_read(id);
         let label = match &framed {
             Framed::Line(line) | Framed::TooLong { tags: line } => tags::label_of(line),
+            Framed::Foreign => None,
         };
         let message = match read(framed) {
             Ok(message) => message,
@@ -62,24 +66,26 @@ impl State {
         }
     }
 
-    /// Ends a connection that speaks HTTP: the first line is a request, or a `Host:` header comes
-    /// before registration is done. Nothing of it is executed.
-    fn refuse_http(&mut self, id: ClientId, framed: &Framed) -> bool {
+    /// Ends a connection that speaks another protocol: HTTP, by its first line or by a `Host:` header; any
+    /// other, by bytes that no client sends before its registration is done. Nothing of it is executed.
+    fn refuse_foreign(&mut self, id: ClientId, framed: &Framed) -> bool {
         let Some(client) = self.client_mut(id) else { return false };
         let stage = match &mut client.stage {
             Stage::Registering(stage) => stage,
             Stage::Ready => return false,
         };
         let first = !std::mem::replace(&mut stage.heard, true);
-        let is_http = match framed {
-            Framed::Line(line) => http::is_host(line) || (first && http::is_request(line)),
-            Framed::TooLong { .. } => false,
+        let why = match framed {
+            Framed::Line(line) if http::is_host(line) || (first && http::is_request(line)) => {
+                "This is a chat server; it does not speak HTTP"
+            }
+            Framed::Line(line) if is_foreign(line) => FOREIGN,
+            Framed::Foreign => FOREIGN,
+            Framed::Line(_) | Framed::TooLong { .. } => return false,
         };
-        if is_http {
-            tracing::warn!(client = id.0, "an HTTP request on the chat port was refused");
-            self.doom(id, "This is a chat server; it does not speak HTTP");
-        }
-        is_http
+        tracing::warn!(client = id.0, why, "another protocol on the chat port was refused");
+        self.doom(id, why);
+        true
     }
 
     /// Counts an answer of the store and continues its client's work.
@@ -119,6 +125,16 @@ impl State {
     }
 }
 
+/// Returns whether no client sends such a line before its registration is done. Names in an old encoding are
+/// none of these: [`read`] takes them.
+fn is_foreign(line: &[u8]) -> bool {
+    let is_named = || {
+        Message::parse(line)
+            .is_ok_and(|message| matches!(&*message.command, "NICK" | "USER" | "QUIT"))
+    };
+    line.contains(&0) || (std::str::from_utf8(line).is_err() && !is_named())
+}
+
 /// Why a line is no request.
 enum Refusal {
     /// There is nothing on it.
@@ -135,6 +151,8 @@ fn read(framed: Framed) -> Result<Message, Refusal> {
     let line = match framed {
         Framed::Line(line) => line,
         Framed::TooLong { .. } => return Err(Refusal::TooLong),
+        // It came before registration, and has ended the connection.
+        Framed::Foreign => return Err(Refusal::Nothing),
     };
     let read = Message::parse(&line);
     if std::str::from_utf8(&line).is_err() {

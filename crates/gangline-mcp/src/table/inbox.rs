@@ -35,7 +35,7 @@ pub(super) fn recv(user: User) -> Described {
              with in_reply_to. Without an open turn it lists what waits and takes nothing. Without \
              wait_seconds it returns at once."
         }
-        User::Person => {
+        User::Person | User::Program => {
             "Takes what is new in the owners' inbox from this agent: its letters, its questions to \
              them, and its answers to what you asked here. Answer letters and questions by \
              `answer`. The agent's own inbox is not touched. Without wait_seconds it returns at once."
@@ -66,7 +66,7 @@ pub(super) fn received() -> Value {
 }
 
 pub(super) fn ask(user: User) -> Described {
-    if user == User::Person {
+    if user.is_a_persons() {
         let properties = json!({
             "question": Text("what the agent is asked").json(),
             "options": options(),
@@ -105,7 +105,7 @@ fn options() -> Value {
 }
 
 pub(super) fn asked(user: User) -> Value {
-    if user == User::Person {
+    if user.is_a_persons() {
         let text = json!({"type": "string"});
         return returned(&json!({"id": text, "to": text}), &["id", "to"]);
     }
@@ -117,7 +117,7 @@ pub(super) fn answer(user: User) -> Described {
         "id": id("the question's id, as in [QUESTION 12]"),
         "answer": Text("the number of an option, or a text").json(),
     });
-    if user == User::Person {
+    if user.is_a_persons() {
         properties["id"] = id("the id of the question or letter, as `recv` gives it");
         properties["kind"] = json!({"type": "string", "enum": ["question", "letter"],
             "description": "which; `question` if left out"});
@@ -137,7 +137,7 @@ pub(super) fn answered() -> Value {
 }
 
 pub(super) fn loose_ends(user: User) -> Described {
-    if user == User::Person {
+    if user.is_a_persons() {
         let description = "Lists what is open between the owners and the agent: questions to \
                            them (kind `asked`), letters, what waits in the agent's inbox \
                            (`message`, not taken), and its reminders.";
@@ -153,7 +153,9 @@ pub(super) fn loose_ends(user: User) -> Described {
 pub(super) fn open(user: User) -> Value {
     let kinds = match user {
         User::Session | User::Manager | User::Agent => json!(["question", "asked", "reminder"]),
-        User::Person => json!(["question", "asked", "reminder", "letter", "message"]),
+        User::Person | User::Program => {
+            json!(["question", "asked", "reminder", "letter", "message"])
+        }
     };
     let row = json!({"type": "object", "properties": {
         "kind": {"type": "string", "enum": kinds},
@@ -172,7 +174,7 @@ pub(super) fn cancel_loose_end(user: User) -> Described {
             User::Session | User::Manager | User::Agent => {
                 "Withdraws a question that you asked, or deletes a reminder of yours."
             }
-            User::Person => {
+            User::Person | User::Program => {
                 "Closes a question of the agent without an answer ([cancelled]), or deletes a \
                  reminder of the agent."
             }
@@ -195,7 +197,7 @@ pub(super) fn remind(user: User) -> Described {
                 "Reminds you later: the message comes to your inbox at that time, from `reminder`, \
                  and wakes you. Your final text of that turn goes where you were asked in this one."
             }
-            User::Agent | User::Person => {
+            User::Agent | User::Person | User::Program => {
                 "Reminds the agent later: the message comes to its inbox at that time, from \
                  `reminder`, and wakes it."
             }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Text, object};
+use super::{Text, User, object};
 
 type Described = (&'static str, Value);
 
@@ -35,10 +35,17 @@ pub(super) fn whisper() -> Described {
     (description, object(&properties, &["text"]))
 }
 
-pub(super) fn attention() -> Described {
-    let description = "Lists what waits for a human, of all agents, the most urgent first: \
-                       questions, approvals and findings, each with its cause and what may be \
-                       answered. It answers nothing.";
+pub(super) fn attention(user: User) -> Described {
+    let description = match user {
+        User::Program => {
+            "Lists what waits for a human of this agent, the most urgent first: questions, approvals and \
+             findings, each with its cause and what may be answered. It answers nothing."
+        }
+        User::Session | User::Manager | User::Agent | User::Person => {
+            "Lists what waits for a human, of all agents, the most urgent first: questions, approvals and \
+             findings, each with its cause and what may be answered. It answers nothing."
+        }
+    };
     (description, object(&json!({}), &[]))
 }
 

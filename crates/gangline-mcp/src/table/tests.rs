@@ -1,9 +1,55 @@
 //! Who is offered what.
 
-use super::{ALL, Tool, User, offered};
+use super::{ALL, Tool, User, offered, withheld};
 
 fn names(user: User) -> Vec<&'static str> {
     offered(user).iter().map(|tool| tool.name).collect()
+}
+
+/// What reads and speaks, beside `attention`.
+const OF_A_PROGRAM: [&str; 11] = [
+    "send",
+    "recv",
+    "ask",
+    "get_loose_ends",
+    "remind",
+    "whoami",
+    "read",
+    "who",
+    "channels",
+    "topic",
+    "set_directory",
+];
+
+/// A program with a token for one agent reads and speaks; each other tool of a person is refused to it, and
+/// the reason names the token that opens it.
+#[test]
+fn a_programs_token_opens_what_reads_and_speaks_and_nothing_else() {
+    let mut refused = Vec::new();
+    for tool in ALL {
+        let name = tool.name();
+        let is_open = OF_A_PROGRAM.contains(&name) || name == "attention";
+        let why = withheld(name, User::Program);
+        assert_eq!(why.is_some(), tool.is_for(User::Person) && !is_open, "{name}");
+        assert!(why.iter().all(|why| why.contains("needs the owner's token")), "{why:?}");
+        refused.extend(why.map(|_| name));
+        for user in [User::Session, User::Manager, User::Agent, User::Person] {
+            assert_eq!(withheld(name, user), None, "{name}");
+        }
+    }
+    let all = [
+        "answer",
+        "cancel_loose_end",
+        "join",
+        "part",
+        "compact",
+        "clear",
+        "pause",
+        "resume",
+        "abort",
+        "whisper",
+    ];
+    assert_eq!(refused, all);
 }
 
 #[test]
@@ -48,10 +94,13 @@ fn each_user_is_offered_the_tools_that_are_for_it() {
     // R1-35: the owner's words are no agent's.
     let words = ["pause", "resume", "abort", "whisper", "attention"];
     assert_eq!(names(User::Person), [&outside[..], &words[..]].concat());
+    assert_eq!(names(User::Program), [&OF_A_PROGRAM[..], &["attention"]].concat());
     let takes =
         |user, argument: &str| offered(user)[0].input_schema["properties"].get(argument).is_some();
     assert!(takes(User::Session, "in_reply_to") && takes(User::Agent, "in_reply_to"));
-    assert!(!takes(User::Person, "in_reply_to"), "a person answers no message of the agent's");
+    for user in [User::Person, User::Program] {
+        assert!(!takes(user, "in_reply_to"), "a person answers no message of the agent's");
+    }
 }
 
 #[test]
@@ -60,7 +109,9 @@ fn every_tool_is_found_by_its_name_and_needs_only_what_it_takes() {
         assert_eq!(Tool::named(tool.name()), Some(tool));
     }
     assert_eq!(Tool::named("shout"), None);
-    for tool in [User::Manager, User::Agent, User::Person].into_iter().flat_map(offered) {
+    for tool in
+        [User::Manager, User::Agent, User::Person, User::Program].into_iter().flat_map(offered)
+    {
         let schema = &tool.input_schema;
         for needed in schema["required"].as_array().into_iter().flatten() {
             assert!(schema["properties"].get(needed.as_str().unwrap()).is_some(), "{schema}");

@@ -125,3 +125,40 @@ async fn a_repository_starts_no_program() {
     assert_eq!(fs::read_to_string(top.join("agents.yaml")).unwrap(), "two\n");
     assert_eq!(fs::read_to_string(&mark).unwrap_or_default(), "");
 }
+
+/// Every changed file is listed, also one that is no text, and a link is known with its target.
+#[tokio::test]
+async fn every_changed_file_is_listed_and_links_are_known() {
+    let (folder, repository) = repository();
+    let first = repository.head().await.unwrap();
+    let put = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).unwrap();
+    put("agents.yaml", b"two\nthree\n");
+    put("a b.txt", b"new\n");
+    put("x.bin", b"\0\x01");
+    put("run.sh", b"echo\n");
+    fs::set_permissions(folder.path().join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    for (target, link) in [("conf/real.json", "extra.json"), ("..", "up")] {
+        std::os::unix::fs::symlink(target, folder.path().join(link)).unwrap();
+    }
+    git(folder.path(), &["add", "."]);
+    git(folder.path(), &["commit", "-q", "-m", "second"]);
+    let second = repository.head().await.unwrap();
+    let changed = repository.changed(&first, &second).await.unwrap();
+    let shown: Vec<String> =
+        changed.iter().map(|it| format!("{} {} {:?}", it.status, it.path, it.lines)).collect();
+    let expect = [
+        "A a b.txt Some((1, 0))",
+        "M agents.yaml Some((2, 1))",
+        "A extra.json Some((1, 0))",
+        "A run.sh Some((1, 0))",
+        "A up Some((1, 0))",
+        "A x.bin None",
+    ];
+    assert_eq!(shown, expect);
+    assert_eq!(changed[3].modes.as_ref().unwrap().1, "100755");
+    let links = repository.links(&second).await.unwrap();
+    let links: Vec<(&str, &str)> = links.iter().map(|(at, to)| (&**at, &**to)).collect();
+    assert_eq!(links, [("extra.json", "conf/real.json"), ("up", "..")]);
+    assert!(repository.links(&first).await.unwrap().is_empty());
+    assert_eq!(repository.changed(&second, &second).await.unwrap(), []);
+}

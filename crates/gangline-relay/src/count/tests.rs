@@ -79,6 +79,34 @@ fn every_interface_tells_its_tokens() {
 }
 
 /// Most pieces are text: for them nothing is added up.
+/// What an API tells is foreign: no number of it is believed to be more than anybody can have used, and none
+/// makes what else was told unreadable.
+#[test]
+fn a_number_that_nobody_can_have_used_is_the_most_that_is_believed() {
+    for number in
+        ["18446744073709551615", "9223372036854775808", "1e30", "1e400", "99999999999999999999999"]
+    {
+        for (wire, usage) in [
+            (Wire::Anthropic, format!(r#""usage":{{"input_tokens":{number},"output_tokens":3}}"#)),
+            (Wire::Chat, format!(r#""usage":{{"prompt_tokens":{number},"completion_tokens":3}}"#)),
+            (
+                Wire::Gemini,
+                format!(
+                    r#""usageMetadata":{{"promptTokenCount":{number},"toolUsePromptTokenCount":{number},"candidatesTokenCount":3}}"#
+                ),
+            ),
+        ] {
+            let (_, tokens) = read(wire, JSON, &format!(r#"{{"model":"m",{usage}}}"#));
+            // A number that no parser holds makes no token known.
+            let expected = (number != "1e400").then_some((TOKENS_MAX, 3));
+            assert_eq!(tokens.map(|it| (it.input, it.output)), expected, "{wire:?} {number}");
+        }
+    }
+    let (_, tokens) =
+        read(Wire::Anthropic, JSON, r#"{"usage":{"input_tokens":-5,"output_tokens":2.5}}"#);
+    assert_eq!(tokens.map(|it| (it.input, it.output)), Some((0, 2)));
+}
+
 #[test]
 fn a_piece_says_whether_it_told_something() {
     let mut stream = counting(Wire::Anthropic, EVENTS);

@@ -1,6 +1,10 @@
 //! Who may come in, and how much.
 
-use gangline_relay::{CONNECTIONS_MAX, Credential, REQUEST_MAX};
+use std::sync::atomic::Ordering;
+
+use gangline_core::budget::CallOutcome;
+use gangline_os::clock::UnixMicros;
+use gangline_relay::{CONNECTIONS_MAX, Credential, Limits, REQUEST_MAX, Stop};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -97,4 +101,138 @@ async fn connections_beyond_the_bound_wait() {
     assert!(early.await.is_err(), "it waits");
     open.pop();
     late.read_exact(&mut byte).await.unwrap();
+}
+
+/// Requests that a model's API may serve for money, in every way in which a path can be written.
+const PAID: [&str; 34] = [
+    "POST /v1/messages",
+    "POST /v1/messages/",
+    "POST //v1//messages",
+    "POST /V1/Messages",
+    "POST /v1/m%65ssages",
+    "POST /v1%2Fmessages",
+    "POST /v1/messages;a=b",
+    "POST /v1/messages?beta=true",
+    "POST /v1/messages/batches",
+    "POST /v1/messages/../messages",
+    "POST /v1/./messages",
+    "POST /v1/models/%2e%2e/messages",
+    "POST /v1/m%2565ssages",
+    "POST /v1/messages%20",
+    "POST /v1/messages%00",
+    "POST /v1\\messages",
+    "GET /v1/messages",
+    "PUT /v1/messages",
+    "POST /v1/complete",
+    "POST /v1/completions",
+    "POST /v1/chat/Completions",
+    "POST /v1/responses",
+    "POST /v1/responses/compact",
+    "POST /v1/embeddings",
+    "POST /v1/images/generations",
+    "POST /v1/audio/speech",
+    "POST /v1/batches",
+    "POST /v1/files",
+    "GET /v1/files/f/content",
+    "GET /v1/messages/batches/b/results",
+    "POST /v1/models",
+    "POST /v1beta/models/g:generatecontent",
+    "POST /v1beta/models/g%3AgenerateContent",
+    "POST /v1beta/models/g:batchGenerateContent",
+];
+/// What costs nothing, also when nothing is left to spend.
+const FREE: [&str; 6] = [
+    "GET /v1/models",
+    "GET /v1/models/m",
+    "HEAD /v1/models",
+    "POST /v1/messages/count_tokens",
+    "POST /v1/responses/input_tokens",
+    "POST /v1beta/models/g:countTokens",
+];
+
+fn head(line: &str) -> String {
+    format!(
+        "{line} HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\nx-api-key: {TOKEN}\r\ncontent-length: 0\r\n"
+    )
+}
+
+async fn send(stage: &Stage, line: &str) -> String {
+    raw(stage.port, &head(line)).await
+}
+
+/// Nothing that costs reaches the API once a budget with `stop` is spent; what counts and lists does.
+#[tokio::test]
+async fn a_spent_budget_refuses_every_way_to_spend() {
+    let (address, api) = Api::new().await;
+    let stage = Stage::with_key(&address).await;
+    let why = "the budget is spent".to_owned();
+    let stop = Stop { tokens: Some(0), micros: None, until: UnixMicros(i64::MAX), why };
+    stage.limits.send_replace(Limits(vec![stop]));
+    for line in PAID {
+        let answer = send(&stage, line).await;
+        let is_odd = answer.contains("servers read differently") || answer.contains(" paths only");
+        assert!(answer.starts_with("HTTP/1.1 4"), "{line}: {answer}");
+        assert!(
+            answer.contains("the budget is spent") || is_odd || answer.contains("serves paths"),
+            "{line}: {answer}"
+        );
+    }
+    for line in FREE {
+        let (answer, ()) = tokio::join!(send(&stage, line), async {
+            let body = if line.starts_with("HEAD") { "" } else { "{}" };
+            api.take().await.json("200 OK", body).await;
+        });
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{line}: {answer}");
+    }
+    assert_eq!(stage.totals.calls(), 0, "what is free is no call");
+}
+
+/// Whatever is not known to be free is a call, and what it tells of its tokens is counted.
+#[tokio::test]
+async fn an_unknown_request_counts_as_a_call() {
+    let (address, api) = Api::new().await;
+    let mut stage = Stage::with_key(&address).await;
+    let told = r#"{"model":"priced","usage":{"prompt_tokens":7,"total_tokens":7}}"#;
+    for (line, body, tokens) in [
+        ("POST /v1/embeddings", told, Some(7)),
+        ("POST /v1/messages/batches", "{}", None),
+        ("DELETE /v1/files/f", "{}", None),
+    ] {
+        let call = async { api.take().await.json("200 OK", body).await };
+        let (answer, ()) = tokio::join!(send(&stage, line), call);
+        assert!(answer.ends_with(body), "{answer}");
+        let report = stage.report().await;
+        assert_eq!(report.outcome, CallOutcome::Answered, "{line}");
+        assert_eq!(report.tokens.map(|tokens| tokens.input), tokens, "{line}");
+    }
+    let call = async { api.take().await.json("200 OK", told).await };
+    let (_, ()) = tokio::join!(send(&stage, "GET /v1/files/f"), call);
+    assert_eq!((stage.totals.calls(), stage.totals.tokens()), (3, 7), "what only looks is none");
+}
+
+/// A call is noted before a byte of it leaves, and its report names the note; what cannot be noted is not sent.
+#[tokio::test]
+async fn a_call_is_noted_before_it_is_made() {
+    let (address, api) = Api::new().await;
+    let mut stage = Stage::with_key(&address).await;
+    let call = async {
+        let mut call = api.take().await;
+        let noted = stage.notes.made.load(Ordering::SeqCst);
+        call.json("200 OK", "{}").await;
+        noted
+    };
+    let (_, noted) = tokio::join!(stage.ask("{}"), call);
+    assert_eq!(noted, 1, "it was noted when the API had it");
+    assert_eq!(stage.report().await.noted, Some(1));
+    let free = async { api.take().await.json("200 OK", "{}").await };
+    let (_, ()) = tokio::join!(send(&stage, "GET /v1/models"), free);
+    assert_eq!(stage.notes.made.load(Ordering::SeqCst), 1, "what is free is not noted");
+    stage.notes.fails.store(true, Ordering::SeqCst);
+    let refused = send(&stage, "POST /v1/messages").await;
+    assert!(
+        refused.starts_with("HTTP/1.1 502") && refused.contains("the disk is full"),
+        "{refused}"
+    );
+    assert!(!refused.contains("x-should-retry"), "a moment later it may be possible: {refused}");
+    assert_eq!(stage.totals.calls(), 1, "nothing was sent");
 }

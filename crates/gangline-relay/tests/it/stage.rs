@@ -1,10 +1,18 @@
 //! A relay on a free port, before a stand-in or before an API that a test plays by hand.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use gangline_core::price::{Price, Prices};
 use gangline_os::{CancellationToken, clock, secret::Secret, task::TaskGroup};
-use gangline_relay::{Client, Credential, Limits, Options, REPORTS, Report, Totals, Upstream, run};
+use gangline_relay::{
+    Client, Credential, Ledger, Limits, Noting, Options, REPORTS, Report, Totals, Upstream, run,
+};
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -19,11 +27,30 @@ pub(crate) const TOKEN: &str = "token-of-the-relay";
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Counts the notes, or cannot make any.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) made: AtomicI64,
+    pub(crate) fails: AtomicBool,
+}
+
+impl Ledger for Notes {
+    fn begins(&self, _: Option<u64>) -> Noting<'_> {
+        Box::pin(async {
+            match self.fails.load(Ordering::SeqCst) {
+                true => Err("the disk is full".to_owned()),
+                false => Ok(self.made.fetch_add(1, Ordering::SeqCst) + 1),
+            }
+        })
+    }
+}
+
 pub(crate) struct Stage {
     pub(crate) base: String,
     pub(crate) port: u16,
     pub(crate) http: reqwest::Client,
     pub(crate) totals: Totals,
+    pub(crate) notes: Arc<Notes>,
     pub(crate) limits: watch::Sender<Limits>,
     reports: mpsc::Receiver<Report>,
     pub(crate) stop: CancellationToken,
@@ -38,6 +65,7 @@ impl Stage {
         let (limits, limit) = watch::channel(Limits::default());
         let (report, reports) = mpsc::channel(REPORTS);
         let totals = Totals::default();
+        let notes = Arc::new(Notes::default());
         let upstream = Upstream::parse(upstream).unwrap();
         let client = Client::of(&upstream).unwrap();
         let token = Secret::new(TOKEN);
@@ -58,6 +86,7 @@ impl Stage {
             prices: Prices::new([("priced".to_owned(), each)].into()),
             totals: totals.clone(),
             limits: limit,
+            ledger: Arc::clone(&notes) as Arc<dyn Ledger>,
             reports: report,
             clock: clock::system(),
         };
@@ -66,7 +95,7 @@ impl Stage {
         let stopped = stop.clone();
         tasks.spawn("relay", async move { run(options, stopped).await.unwrap() });
         let http = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
-        Self { base, port, http, totals, limits, reports, stop, _tasks: tasks }
+        Self { base, port, http, totals, notes, limits, reports, stop, _tasks: tasks }
     }
 
     pub(crate) async fn with_key(upstream: &str) -> Self {

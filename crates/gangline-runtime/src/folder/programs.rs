@@ -40,7 +40,8 @@ pub static CODEX: Brings = Brings {
     from: From::Folder,
 };
 
-/// OpenCode.
+/// OpenCode. `OPENCODE_DISABLE_PROJECT_CONFIG` leaves out what is loaded when a session begins; with the
+/// first prompt its newer parts read the folder for all that, and run the plugins (seen with 1.18.33).
 pub static OPENCODE: Brings = Brings {
     items: &[
         Item::up("opencode.json", Kind::Settings),
@@ -61,7 +62,7 @@ pub static OPENCODE: Brings = Brings {
         Item::up(".opencode/skill", Kind::Skill),
         Item::up(".opencode/skills", Kind::Skill),
     ],
-    without: Without::Env(&[("OPENCODE_DISABLE_PROJECT_CONFIG", "1")]),
+    without: Without::NoSwitch,
     from: From::Folder,
 };
 

@@ -198,3 +198,37 @@ fn what_names_no_file_is_asked_where_a_program_says_little() {
     assert_eq!(of("Grep", json!({"pattern": "x", "path": "src"}), &[]), Permit::Allow);
     assert_eq!(of("Bash", json!({"command": "ls"}), &[]), Permit::Ask);
 }
+
+/// A file is closed by whichever of its names a call uses; one that merely has several names is not.
+#[test]
+fn a_closed_file_is_closed_by_its_other_names_too() {
+    for mode in [Permissions::Ask, Permissions::Allowlist, Permissions::Bypass] {
+        let place = Place::new("home/proj", mode, Searches::ReadAll);
+        let link = |from: &str, to: &str| {
+            fs::hard_link(place.root.join(from), place.root.join(to)).unwrap();
+        };
+        link("state/owner.token", "home/proj/hard");
+        link("home/.ssh/id", "home/proj/src/hard");
+        link("home/proj/a", "home/proj/again");
+        fs::write(place.root.join("state/agents/ada/notes/n"), "x").unwrap();
+        link("state/agents/ada/notes/n", "home/proj/note");
+        symlink("hard", place.root.join("home/proj/soft")).unwrap();
+        for (tool, path, word) in [
+            ("Read", "hard", "closed"),
+            ("Read", "ROOT/home/proj/src/hard", "closed"),
+            ("Read", "soft", "closed"),
+            ("Edit", "hard", "closed"),
+            ("Grep", "hard", "closed"),
+            ("Read", "again", "allow"),
+            ("Read", "note", "allow"),
+        ] {
+            let input = match tool {
+                "Grep" => json!({"pattern": "x", "path": path}),
+                _ => json!({"file_path": path}),
+            };
+            assert_eq!(place.word(tool, &input), word, "{mode:?} {tool} {path}");
+        }
+        let input = json!({"file_path": "hard"});
+        assert!(matches!(place.reading.permit_of_place("Read", &input).0, Permit::Deny(_)));
+    }
+}

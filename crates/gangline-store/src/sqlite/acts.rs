@@ -54,7 +54,7 @@ fn put(w: &mut Writer, act: &NewAct, made: &MadeByCall, repeats: Option<i64>) ->
     let sql = "INSERT INTO acts (installation_id, agent, turn_epoch, turn_number, request, kind, \
                key, number, message, in_reply_to, repeats, at) \
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
-               ON CONFLICT (agent, request) DO NOTHING";
+               ON CONFLICT (agent, request, key) DO NOTHING";
     sql::run(
         &w.connection,
         sql,
@@ -78,14 +78,16 @@ fn put(w: &mut Writer, act: &NewAct, made: &MadeByCall, repeats: Option<i64>) ->
 
 /// Returns what the call is answered with, if an earlier attempt has done it. Changes nothing.
 pub(crate) fn done_before(c: &Connection, act: &NewAct) -> Result<Option<ActRow>, Fault> {
-    let same_call =
-        act_sql!("", "JOIN acts b ON b.repeats = a.id WHERE b.agent = ? AND b.request = ?");
-    let with = params![act.agent.folded(), &act.request];
+    let same_call = act_sql!(
+        "",
+        "JOIN acts b ON b.repeats = a.id WHERE b.agent = ? AND b.request = ? AND b.key = ?"
+    );
+    let with = params![act.agent.folded(), &act.request, act.key.as_str()];
     if let Some(found) = sql::first(c, same_call, with, row)? {
         return Ok(Some(found));
     }
-    let itself = "SELECT 1 FROM acts WHERE agent = ? AND request = ?";
-    let with = params![act.agent.folded(), &act.request];
+    let itself = "SELECT 1 FROM acts WHERE agent = ? AND request = ? AND key = ?";
+    let with = params![act.agent.folded(), &act.request, act.key.as_str()];
     if sql::first(c, itself, with, sql::column::<i64>)?.is_some() {
         return Ok(None);
     }

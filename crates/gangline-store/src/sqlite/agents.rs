@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use gangline_core::{
-    AgentName, Epoch, Principal, TurnId, agent::AgentPhase, usage::Spender, word::Stored,
+    AgentName, Epoch, Principal, TurnId,
+    agent::AgentPhase,
+    usage::{MICROS_MAX, Spender, TOKENS_MAX},
+    word::Stored,
 };
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
@@ -252,6 +255,8 @@ pub(crate) fn all(c: &Connection) -> rusqlite::Result<Vec<AgentRow>> {
 
 pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
     fence(w, &usage.agent, usage.turn.map(|turn| turn.epoch))?;
+    // Whoever told the numbers, no row may break a sum.
+    let tokens = |many: i64| many.clamp(0, TOKENS_MAX.cast_signed());
     let sql = "INSERT INTO usage (installation_id, agent, epoch, turn_epoch, turn_number, model, \
                input, output, cache_read, cache_write, cost_micros, at, spender, source) \
                VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
@@ -264,11 +269,11 @@ pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
             usage.turn.map(|turn| turn.epoch.0),
             usage.turn.map(|turn| turn.number),
             &usage.model,
-            usage.input,
-            usage.output,
-            usage.cache_read,
-            usage.cache_write,
-            usage.cost_micros,
+            tokens(usage.input),
+            tokens(usage.output),
+            tokens(usage.cache_read),
+            tokens(usage.cache_write),
+            usage.cost_micros.map(|micros| micros.clamp(0, MICROS_MAX.cast_signed())),
             w.now.0,
             usage.by.as_str(),
             usage.source.as_str(),
@@ -289,9 +294,12 @@ pub(crate) fn usage(
     macro_rules! sum {
         ($of:literal) => {
             concat!(
-                "SELECT count(*), coalesce(sum(input), 0), coalesce(sum(output), 0), \
-                 coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), \
-                 coalesce(sum(cost_micros), 0) FROM usage WHERE at >= ?1 \
+                // A row of an older version may have any number: `TOKENS_MAX`, `MICROS_MAX`.
+                "SELECT count(*), coalesce(sum(min(input, 1000000000)), 0), \
+                 coalesce(sum(min(output, 1000000000)), 0), \
+                 coalesce(sum(min(cache_read, 1000000000)), 0), \
+                 coalesce(sum(min(cache_write, 1000000000)), 0), \
+                 coalesce(sum(min(cost_micros, 1000000000000)), 0) FROM usage WHERE at >= ?1 \
                  AND (?3 IS NULL OR spender = ?3) AND ",
                 $of
             )

@@ -276,7 +276,10 @@ pub(crate) fn announce(
 ) -> Result<SendReceipt, Fault> {
     agents::fence(w, &it.send.agent, it.send.turn.map(|turn| turn.epoch))?;
     match one(&w.connection, number)? {
-        Some(row) if row.state == ApprovalState::Open => places::put(w, number, it),
+        // One whose daemon died can be decided for the next attempt.
+        Some(row) if matches!(row.state, ApprovalState::Open | ApprovalState::Void) => {
+            places::put(w, number, it)
+        }
         Some(_) | None => Ok(SendReceipt::default()),
     }
 }

@@ -1,22 +1,26 @@
 //! Statements of what was spent, of raised budgets, of relayed calls and of the fleet's holds.
 
 use gangline_core::{
-    AgentName,
+    AgentName, Epoch,
     budget::{BudgetScope, Raise, Spent},
 };
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
 use super::{Writer, agents, fault::Fault, rows, sql};
-use crate::types::{FleetHold, NewRaise, RelayedCall, RelayedRow, SpentRow};
+use crate::types::{
+    FleetHold, NewRaise, NewRelayOpen, RelayOpenRow, RelayedCall, RelayedRow, SpentRow,
+};
 
 macro_rules! sums {
     ($rest:literal) => {
         concat!(
-            "SELECT coalesce(sum(u.input + u.output + u.cache_write), 0) AS tokens, \
-             coalesce(sum(u.cost_micros), 0) AS micros, \
+            // A row of an older version may have any number: `TOKENS_MAX`, `MICROS_MAX`.
+            "SELECT coalesce(sum(min(u.input, 1000000000) + min(u.output, 1000000000) \
+             + min(u.cache_write, 1000000000)), 0) AS tokens, \
+             coalesce(sum(min(u.cost_micros, 1000000000000)), 0) AS micros, \
              coalesce(sum(u.cost_micros IS NULL), 0) AS unknown, \
-             coalesce(sum(u.cache_read), 0) AS cache_read, u.agent AS agent, u.source AS source \
+             coalesce(sum(min(u.cache_read, 1000000000)), 0) AS cache_read, u.agent AS agent, u.source AS source \
              FROM usage u WHERE u.at >= ?1",
             $rest
         )
@@ -77,9 +81,43 @@ pub(crate) fn spent_by_agent(
     Ok(sql::all(c, sql, params![since.0, agent.map(AgentName::folded)], row)?)
 }
 
+/// Notes a call before it is made; returns its number.
+pub(crate) fn relay_begins(w: &mut Writer, new: &NewRelayOpen) -> Result<i64, Fault> {
+    agents::fence(w, &new.agent, Some(new.epoch))?;
+    let sql = "INSERT INTO relay_open (installation_id, agent, epoch, day, bytes, began_at) \
+               VALUES (?, ?, ?, ?, ?, ?)";
+    let with =
+        params![&w.installation_id, new.agent.folded(), new.epoch.0, &new.day, new.bytes, w.now.0];
+    sql::run(&w.connection, sql, with)?;
+    Ok(w.connection.last_insert_rowid())
+}
+
+/// Returns the calls of earlier lives of an agent's daemon that did not end, at most so many.
+pub(crate) fn unsettled(
+    c: &Connection,
+    agent: &AgentName,
+    (epoch, most): (Epoch, i64),
+) -> Result<Vec<RelayOpenRow>, Fault> {
+    let sql = "SELECT id, day, bytes, coalesce((SELECT model FROM usage u WHERE u.agent = ?1 \
+               AND u.source = 'relay' AND u.model <> '' ORDER BY u.at DESC LIMIT 1), '') AS model \
+               FROM relay_open WHERE agent = ?1 AND epoch < ?2 ORDER BY id LIMIT ?3";
+    let row = |row: &Row<'_>| {
+        Ok(RelayOpenRow {
+            id: row.get("id")?,
+            day: row.get("day")?,
+            bytes: row.get("bytes")?,
+            model: row.get("model")?,
+        })
+    };
+    Ok(sql::all(c, sql, params![agent.folded(), epoch.0, most], row)?)
+}
+
 pub(crate) fn relayed(w: &mut Writer, call: &RelayedCall) -> Result<(), Fault> {
     if let Some(usage) = &call.usage {
         agents::add_usage(w, usage)?;
+    }
+    if let Some(noted) = call.noted {
+        sql::run(&w.connection, "DELETE FROM relay_open WHERE id = ?", params![noted])?;
     }
     let sql = "INSERT INTO relay_calls (agent, day, outcome, installation_id, calls, \
                first_byte_micros, lasted_micros) VALUES (?, ?, ?, ?, 1, ?, ?) \
@@ -135,7 +173,8 @@ pub(crate) fn raise(w: &mut Writer, new: &NewRaise) -> Result<(), Fault> {
 }
 
 pub(crate) fn raised(c: &Connection, scope: &BudgetScope, day: &str) -> Result<Raise, Fault> {
-    let sql = "SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_micros), 0) AS micros \
+    let sql = "SELECT coalesce(sum(min(tokens, 1000000000000000)), 0) AS tokens, \
+               coalesce(sum(min(cost_micros, 1000000000000000)), 0) AS micros \
                FROM budget_raises WHERE day = ? AND scope = ?";
     let row = |row: &Row<'_>| {
         Ok(Raise { tokens: number(row, "tokens")?, micros: number(row, "micros")? })

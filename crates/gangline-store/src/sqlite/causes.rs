@@ -254,7 +254,9 @@ fn used(c: &Connection, root: MessageId) -> Result<Used, Fault> {
         let time = |column| row.get::<_, Option<i64>>(column).map(Option::unwrap_or_default);
         Ok((row.get("agents")?, time("since")?, time("until")?))
     })?;
-    let sql = "SELECT coalesce(sum(u.input + u.output + u.cache_write), 0) FROM \
+    // A row of an older version may have any number: `TOKENS_MAX`.
+    let sql = "SELECT coalesce(sum(min(u.input, 1000000000) + min(u.output, 1000000000) \
+               + min(u.cache_write, 1000000000)), 0) FROM \
                (SELECT DISTINCT t.agent, t.epoch, t.number \
                 FROM messages m INDEXED BY messages_cause \
                 JOIN turn_messages t ON t.message = m.id \

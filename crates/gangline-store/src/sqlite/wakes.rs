@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gangline_core::{
-    MessageId, MessageState, Origin, Principal,
-    wake::{PER_PERIOD, PERIOD},
+    MessageId, MessageState, Origin, Principal, likeness,
+    wake::{Label, PER_PERIOD, PERIOD},
 };
 use gangline_os::clock::UnixMicros;
 use rusqlite::params;
@@ -17,6 +17,8 @@ use crate::{
 
 /// The network of what did not come over IRC.
 const NETWORK: &str = "local";
+/// Among so many of the newest messages it is looked who the owners are.
+const LATELY: u32 = 2000;
 
 /// Stores a wake, unless its key is known or its label has used up what it may.
 pub(crate) fn put(w: &mut Writer, new: NewWake) -> Result<Result<Accepted, WakeError>, Fault> {
@@ -28,6 +30,9 @@ pub(crate) fn put(w: &mut Writer, new: NewWake) -> Result<Result<Accepted, WakeE
         if let Some(known) = sql::first(&w.connection, sql, with, sql::column)? {
             return Ok(Ok(Accepted { id: MessageId(known), duplicate: true }));
         }
+    }
+    if let Some(name) = somebody(w, &new.label)? {
+        return Ok(Err(WakeError::Somebody { label: new.label, name }));
     }
     if let Some(wait) = wait(w, &new)? {
         return Ok(Err(WakeError::TooMany { agent: new.agent, label: new.label, wait }));
@@ -50,6 +55,15 @@ pub(crate) fn put(w: &mut Writer, new: NewWake) -> Result<Result<Accepted, WakeE
         msgid: None,
     };
     Ok(Ok(messages::put(w, &message, None)?))
+}
+
+/// Returns the agent, or the person in charge who wrote lately, whose name the label looks like.
+fn somebody(w: &Writer, label: &Label) -> Result<Option<String>, Fault> {
+    let sql = "SELECT agent FROM agents UNION SELECT sender FROM \
+               (SELECT sender, tier, origin FROM messages ORDER BY id DESC LIMIT ?) \
+               WHERE tier = 'owner' AND origin IN ('mention', 'direct')";
+    let names: Vec<String> = sql::all(&w.connection, sql, params![LATELY], sql::column)?;
+    Ok(names.into_iter().find(|name| likeness::is_like(name, label.as_str())))
 }
 
 /// Returns how long the label must wait, if it has woken the agent as often as it may. What a clock

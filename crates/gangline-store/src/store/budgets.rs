@@ -1,7 +1,7 @@
 //! Budgets: what was spent, what was added, what went through relays, holds of the fleet.
 
 use gangline_core::{
-    AgentName,
+    AgentName, Epoch,
     budget::{BudgetScope, Raise, Spent},
 };
 use gangline_os::clock::UnixMicros;
@@ -10,8 +10,8 @@ use super::Store;
 use crate::{
     error::StoreError,
     op,
-    sqlite::{Writer, budgets},
-    types::{FleetHold, NewRaise, RelayedCall, RelayedRow, SpentRow},
+    sqlite::{OnDone, Writer, budgets},
+    types::{FleetHold, NewRaise, NewRelayOpen, RelayOpenRow, RelayedCall, RelayedRow, SpentRow},
 };
 
 impl Store {
@@ -38,7 +38,38 @@ impl Store {
         self.sqlite.read("add up what each agent spent", work).await
     }
 
-    /// Records a call that went through a relay, and what it used.
+    /// Notes a call that a relay is about to make. `tell` is told its number once the note is committed, which
+    /// is before it is synced: it outlives this process then. `tell` must not block.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if the epoch is not the agent's; or the storage's.
+    pub async fn relay_begins(
+        &self,
+        new: NewRelayOpen,
+        tell: impl FnOnce(i64) + Send + 'static,
+    ) -> Result<i64, StoreError> {
+        let work = move |w: &mut Writer| budgets::relay_begins(w, &new);
+        let tell: OnDone<i64> = Box::new(move |number| tell(*number));
+        self.sqlite.write_and_notify(&op::RELAY_BEGINS, work, Some(tell)).await
+    }
+
+    /// Returns calls of an agent's relay that an earlier epoch has noted and that have not ended, the oldest
+    /// first, at most so many.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn unsettled(
+        &self,
+        agent: &AgentName,
+        epoch: Epoch,
+        most: u32,
+    ) -> Result<Vec<RelayOpenRow>, StoreError> {
+        let (agent, most) = (agent.clone(), i64::from(most));
+        let work = move |c: &_| budgets::unsettled(c, &agent, (epoch, most));
+        self.sqlite.read("list calls that did not end", work).await
+    }
+
+    /// Records a call that went through a relay, and what it used; it is noted as begun no more.
     ///
     /// # Errors
     /// [`StoreError::Fenced`] if its turn's epoch is not the agent's; or the storage's.

@@ -13,7 +13,7 @@ pub struct NewAct {
     pub agent: AgentName,
     /// The turn that makes it.
     pub turn: TurnId,
-    /// Makes a repetition in this turn the same call; unique per agent.
+    /// Makes a repetition in this turn the same call; with the key, unique per agent.
     pub request: String,
     /// What kind of thing it does.
     pub kind: ActKind,

@@ -1,7 +1,7 @@
 //! What was spent, what was added to budgets, what went through relays, and holds of the fleet.
 
 use gangline_core::{
-    AgentName,
+    AgentName, Epoch,
     budget::{BudgetScope, CallOutcome, Raise, Spent, UsageSource},
     word::Stored,
 };
@@ -22,9 +22,37 @@ pub struct SpentRow {
     pub cache_read: u64,
 }
 
+/// A call that a relay is about to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRelayOpen {
+    /// Whose backend makes it.
+    pub agent: AgentName,
+    /// In which life of its daemon.
+    pub epoch: Epoch,
+    /// The day by the clock on the wall: `2026-11-26`.
+    pub day: String,
+    /// The length of its request; `None` = unknown.
+    pub bytes: Option<i64>,
+}
+
+/// A call of which nobody knows how it ended: its daemon was killed meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayOpenRow {
+    /// Its number.
+    pub id: i64,
+    /// The day on which it began.
+    pub day: String,
+    /// The length of its request; `None` = unknown.
+    pub bytes: Option<i64>,
+    /// The model that the agent's calls used last; empty = none is known.
+    pub model: String,
+}
+
 /// A call that went through a relay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayedCall {
+    /// The number that it was noted under when it began.
+    pub noted: Option<i64>,
     /// Whose backend made it.
     pub agent: AgentName,
     /// What it used; `None` = the response did not tell.

@@ -106,6 +106,7 @@ mod sqlite {
         wakes:
             a_wake_is_a_message_and_a_cause_of_its_own,
             a_repeated_key_wakes_once,
+            no_label_looks_like_an_agents_or_an_owners_name,
             a_label_wakes_an_agent_ten_times_a_minute;
         whispers:
             a_whisper_waits_until_it_is_delivered_once,
@@ -182,7 +183,9 @@ mod sqlite {
             another_question_gets_another_number;
         budgets:
             spending_is_added_up_by_agent_room_and_day,
+            no_number_breaks_a_sum,
             relayed_calls_are_counted_by_day_and_end,
+            a_noted_call_that_did_not_end_is_listed_to_the_next_life,
             a_budget_is_raised_for_one_day,
             one_hold_of_the_fleet_is_open_at_a_time,
             what_was_used_is_kept_for_ninety_days;

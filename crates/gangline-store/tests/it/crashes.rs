@@ -70,6 +70,9 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
         "add_usage" => {
             store.usage(None, gangline_os::clock::UnixMicros(0)).await.unwrap().calls == 1
         }
+        "relay_begins" => {
+            !store.unsettled(&ada(), gangline_core::Epoch(i64::MAX), 9).await.unwrap().is_empty()
+        }
         "relayed" => !store.relayed_on(DAY).await.unwrap().is_empty(),
         "raise_budget" => {
             let raised = store.raised(gangline_core::budget::BudgetScope::Day, DAY).await;

@@ -103,7 +103,7 @@ fn to_12() -> String {
     let orders = "";
     let lost_attempts = "DROP TABLE acts; ";
     let trust = "DROP TABLE folder_trust; ";
-    let relay = "";
+    let relay = "DROP TABLE relay_open; ";
     let void_rules =
         "ALTER TABLE rules DROP COLUMN void; ALTER TABLE rules DROP COLUMN void_told; ";
     let announcements = "";

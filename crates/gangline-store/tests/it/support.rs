@@ -346,6 +346,7 @@ pub(crate) const DAY: &str = "2026-11-26";
 pub(crate) fn relayed(turn: Option<TurnId>, input: i64) -> RelayedCall {
     let source = gangline_core::budget::UsageSource::Relay;
     RelayedCall {
+        noted: None,
         agent: ada(),
         usage: turn.map(|turn| NewUsage { input, source, ..usage(Some(turn)) }),
         day: DAY.to_owned(),

@@ -68,6 +68,8 @@ pub(super) fn text(verb: &str, command: &Command, response: &Response) -> Result
             let SetDirectoryData { directory, path, text } = data(response)?;
             plain(match path {
                 Some(_) => format!("Directory: {directory}\n\n{}", text.trim_end()),
+                // The warning says why it is not told.
+                None if !response.warnings.is_empty() => format!("Directory: {directory}"),
                 None => format!("Directory: {directory} (it has no CLAUDE.md)"),
             })
         }

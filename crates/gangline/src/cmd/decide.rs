@@ -6,11 +6,12 @@ use gangline_api::{
 };
 use gangline_core::{ApprovalNumber, Principal, QuestionNumber, Redactor, approval};
 use gangline_os::{change_notice, paths::Paths};
-use gangline_store::{DecideError, Decided, RuleRow, Ruling, Store, Stored};
+use gangline_store::{DecideError, Decided, Ruling, Store, Stored};
 use serde::Serialize;
 
 use super::policy;
 use crate::{
+    attention,
     caller::{self, Caller},
     cli::{Global, approval::Decide},
     failure::Failure,
@@ -44,11 +45,7 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
     let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     if store.change(args.number).await?.is_some() {
-        return Err(Failure::user(format!(
-            "approval {} is about one change, so it cannot be allowed always",
-            args.number
-        ))
-        .hint(format!("`gangline approve {}` allows it", args.number)));
+        return Err(attention::no_always(args.number));
     }
     let ruling = ruling(&args, Decision::Allow);
     let always = match store.decide_always(args.number, ruling).await {
@@ -69,7 +66,7 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
         output::json(&Printed { approval, rules, no_rule })?;
     } else {
         output::print(&outcome(&always.decided, Decision::Allow))?;
-        output::print(&stored(&always.stored))?;
+        output::print(&attention::stored(&always.stored))?;
     }
     Ok(0)
 }
@@ -109,21 +106,6 @@ struct Printed {
     /// Why there is no rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_rule: Option<String>,
-}
-
-fn stored(stored: &Stored) -> String {
-    let rules = match stored {
-        Stored::Nothing(why) => {
-            return format!("the agent will ask again: no rule is stored, because {why}\n");
-        }
-        Stored::Rules(rules) => rules,
-    };
-    let line = |row: &RuleRow| {
-        format!("rule {} of {} is stored: {}\n", row.rule.number, row.agent, row.rule)
-    };
-    let lines: String = rules.iter().map(line).collect();
-    let numbers: Vec<String> = rules.iter().map(|row| row.rule.number.to_string()).collect();
-    format!("{lines}to undo it: `gangline policy remove {}`\n", numbers.join(" "))
 }
 
 fn ruling(args: &Decide, decision: Decision) -> Ruling {

@@ -119,7 +119,7 @@ async fn remove(global: &Global, store: &Store, numbers: &[i64]) -> Result<(), F
 }
 
 /// Records what happened to rules, so that `logs` shows it.
-pub(super) async fn record(store: &Store, rules: &[RuleRow], what: &str) -> Result<(), Failure> {
+pub(crate) async fn record(store: &Store, rules: &[RuleRow], what: &str) -> Result<(), Failure> {
     let event = |row: &RuleRow| {
         let text = format!("rule {} {what}: {}", row.rule.number, row.rule);
         let notice = Event::from(Notice { code: "rule".to_owned(), text });

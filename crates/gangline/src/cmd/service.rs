@@ -62,6 +62,10 @@ fn install(global: &Global, args: ServiceInstall) -> Result<u8, Failure> {
         return uninstall(&args, &folder);
     }
     let (loaded, installation) = installation(global, &args)?;
+    installation.check().map_err(|unfit| {
+        Failure::user(unfit.to_string())
+            .hint("use a path without these characters; nothing was written")
+    })?;
     let mut files = vec![(folder.join(units::AGENT), units::agent(&installation))];
     if loaded.config.network.embedded {
         files.insert(0, (folder.join(units::HUB), units::hub(&installation)));

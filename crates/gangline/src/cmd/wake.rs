@@ -160,7 +160,7 @@ async fn by_row(
     let body = Redactor::new([]).redact(&body);
     let new = NewWake { agent: agent.clone(), label, tier, body, key };
     let woken = store.wake(new).await.map_err(|error| match error {
-        WakeError::TooMany { .. } => Failure::user(error.to_string()),
+        WakeError::TooMany { .. } | WakeError::Somebody { .. } => Failure::user(error.to_string()),
         WakeError::Store(error) => error.into(),
     })?;
     change_notice::notify(&paths.change_notice(agent.folded()));

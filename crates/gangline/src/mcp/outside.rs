@@ -17,7 +17,7 @@ use std::{ffi::OsString, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_core::{AgentName, name::Target};
-use gangline_mcp::table::{Tool, User, offered};
+use gangline_mcp::table::{Tool, User, offered, withheld};
 use gangline_os::{
     CancellationToken,
     paths::{Overrides, Paths},
@@ -93,6 +93,8 @@ enum Who {
 /// The tools' host.
 pub(crate) struct Outside {
     work: Arc<Work>,
+    /// Which tools there are.
+    user: User,
     /// One call after the other, in the order of asking: what is said keeps its order. Calls that
     /// wait do not hold it.
     turn: Mutex<()>,
@@ -133,27 +135,32 @@ impl Outside {
                 return Err(Failure::user(text));
             }
         };
-        Ok(Self::with(Work { reach, who }, place))
+        let user = match who {
+            Who::Agent => User::Agent,
+            Who::Person(_) => User::Person,
+        };
+        Ok(Self::with((Work { reach, who }, user), place))
     }
 
     /// Returns the host for a person's client at the hub, who speaks under this name.
     pub(crate) fn at_hub(
         (place, paths): (Overrides, Paths),
         store: Store,
-        (agent, name): (&AgentName, &str),
+        (agent, name, user): (&AgentName, &str, User),
     ) -> Result<Self, Failure> {
         // Nobody's token: whoever comes over HTTP is not the agent.
         let env = |name: &str| std::env::var_os(name).filter(|_| name != TOKEN);
         let no_such = || Failure::user(format!("cannot find the socket of the daemon of {agent}"));
         let reach = Reach::find(&env, Some(agent), LegacyTmp::No)?.ok_or_else(no_such)?;
         let who = Who::Person(Person::new(Some(name), place.clone()));
-        let outside = Self::with(Work { reach, who }, place);
+        let outside = Self::with((Work { reach, who }, user), place);
         Ok(Self { opened: OnceCell::new_with(Some((paths, store))), ..outside })
     }
 
-    fn with(work: Work, place: Overrides) -> Self {
+    fn with((work, user): (Work, User), place: Overrides) -> Self {
         Self {
             work: Arc::new(work),
+            user,
             turn: Mutex::new(()),
             place,
             opened: OnceCell::new(),
@@ -180,8 +187,8 @@ impl Outside {
     ) -> Option<Result<String, String>> {
         let opened = self.opened().await;
         let agent = &self.work.reach.nick;
-        if let Ok((_, store)) = opened {
-            record::before(store, agent, &call).await;
+        if let Ok(opened) = opened {
+            record::before(opened, agent, &call).await;
         }
         let (id, name) = (call.id.clone(), call.name.clone());
         let outcome = match (needs(tool), opened) {
@@ -190,13 +197,13 @@ impl Outside {
                 self.inbox.call(site, (tool, &call), taken_back).await
             }
             (Needs::Owner, Ok((paths, store))) => {
-                Some(owners::call(Site { paths, store, agent }, (tool, &call)).await)
+                Some(owners::call((Site { paths, store, agent }, self.user), (tool, &call)).await)
             }
             (Needs::Inbox | Needs::Owner, Err(ref failure)) => Some(Err(sentences(failure))),
             (Needs::Daemon, _) => self.on_thread(call, taken_back).await,
         };
-        if let Ok((_, store)) = self.opened().await {
-            record::after(store, agent, (id, name), outcome.as_ref()).await;
+        if let Ok(opened) = self.opened().await {
+            record::after(opened, agent, (id, name), outcome.as_ref()).await;
         }
         outcome
     }
@@ -225,10 +232,7 @@ impl Outside {
 #[async_trait]
 impl ToolHost for Outside {
     fn tools(&self) -> Vec<ToolSpec> {
-        offered(match self.work.who {
-            Who::Agent => User::Agent,
-            Who::Person(_) => User::Person,
-        })
+        offered(self.user)
     }
 
     async fn call(&self, call: ToolCall) -> Result<String, String> {
@@ -245,6 +249,9 @@ impl ToolHost for Outside {
         let Some(tool) = Tool::named(&call.name) else {
             return Some(Err(format!("there is no tool `{}` here", call.name)));
         };
+        if let Some(why) = withheld(&call.name, self.user) {
+            return Some(Err(why));
+        }
         let _turn = if tool == Tool::Recv {
             None
         } else {

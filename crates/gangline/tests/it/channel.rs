@@ -443,6 +443,11 @@ fn a_folders_instructions_are_printed() {
     std::fs::remove_file(world.path("work/CLAUDE.md")).unwrap();
     let text = world.run(&["channel", "set-directory", "work"]).ok();
     assert_eq!(text, format!("Directory: {work} (it has no CLAUDE.md)\n"));
+    let elsewhere = world.file("elsewhere", "not theirs");
+    std::os::unix::fs::symlink(&elsewhere, world.path("work/CLAUDE.md")).unwrap();
+    let ran = world.run(&["channel", "set-directory", "work"]);
+    assert!(ran.stderr.contains("is a link that leads out of the folder"), "{}", ran.stderr);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     let ran = world.run(&["channel", "set-directory", "nowhere"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert!(ran.stderr.starts_with("error: there is no folder nowhere\n"), "{}", ran.stderr);

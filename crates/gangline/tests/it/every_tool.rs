@@ -1,5 +1,5 @@
 //! A person's MCP clients of official SDKs use every tool: over the standard streams of `gangline mcp
-//! --nick`, and over HTTP at the hub with a token.
+//! --nick`, and over HTTP at the hub with the owner's token.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,8 +46,8 @@ impl Scene {
     fn open() -> Self {
         let stage = Stage::new(BINARY, &["oak-ada"], Some(SCRIPT), (HTTP, "permissions: bypass"));
         let hub = stage.up();
-        let made = ["--config", &stage.config, "token", "add", "--scope", "mcp:ada"];
-        let token = stage.world.run(&made).ok().trim().to_owned();
+        // A token for one agent opens only what reads and speaks.
+        let token = stage.token();
         let mut alice = stage.member("alice");
         for line in ["tell the boss", "ask the boss"] {
             alice.say("#general", &format!("@oak-ada {line}"));

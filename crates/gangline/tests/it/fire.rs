@@ -27,6 +27,7 @@ const SETTLE: Duration = Duration::from_secs(120);
 /// At most one is killed for so many lines said: however slow the machine, somebody gets on.
 const LINES_A_KILL: usize = 10;
 
+mod elsewhere;
 mod points;
 mod private;
 
@@ -35,6 +36,7 @@ struct Fire {
     config: String,
     irc: String,
     standin_port: u16,
+    script: Option<String>,
 }
 
 impl Fire {
@@ -45,21 +47,26 @@ impl Fire {
         std::fs::create_dir_all(&work).unwrap();
         let mut yaml =
             format!("server:\n  name: fire\n  host: 127.0.0.1\n  port: {irc_port}\nagents:\n");
-        for (nick, channel) in agents {
+        for (nick, channels) in agents {
             yaml.push_str(&format!(
                 "  - nick: {nick}\n    agent: native\n    directory: {}\n    channels: \
-                 [\"{channel}\"]\n    model: standin-guide\n    base_url: \
+                 [{channels}]\n    model: standin-guide\n    base_url: \
                  http://127.0.0.1:{standin_port}\n    max_attempts: 100\n",
                 work.display()
             ));
         }
         let config = world.file("agents.yaml", &yaml);
-        Self { world, config, irc: format!("127.0.0.1:{irc_port}"), standin_port }
+        let script = None;
+        Self { world, config, irc: format!("127.0.0.1:{irc_port}"), standin_port, script }
     }
 
     fn standin(&self) -> Running {
         let listen = format!("127.0.0.1:{}", self.standin_port);
-        self.world.start(&["standin", "serve", "--listen", &listen])
+        let mut args = vec!["standin", "serve", "--listen", &listen];
+        if let Some(script) = &self.script {
+            args.extend(["--script", script]);
+        }
+        self.world.start(&args)
     }
 
     fn hub(&self) -> Running {
@@ -136,7 +143,7 @@ fn answers(history: &[String]) -> BTreeMap<String, usize> {
 fn a_daemon_killed_at_any_failpoint_answers_every_message_once() {
     let points = points::of_the_story();
     let agents: Vec<(String, String)> =
-        (0..points.len()).map(|n| (format!("fire-p{n}"), format!("#p{n}"))).collect();
+        (0..points.len()).map(|n| (format!("fire-p{n}"), format!("\"#p{n}\""))).collect();
     let fire = Fire::new(&agents);
     let standin = fire.standin();
     // The hub lends its IRC server only: these daemons are started by the test.
@@ -230,13 +237,17 @@ struct SenderLog {
     maybe: Vec<String>,
 }
 
+/// The room in which people ask, and the one in which only agents speak.
+const ROOMS: &str = "\"#general\", \"#others\"";
+
 /// Landing 6: hub, daemons and the model are killed at random while 3 people say at least 300
-/// things to 5 agents. The seed is printed; `GANGLINE_FIRE_SEED` repeats its choices.
+/// things to 5 agents, a third of which are also to be done elsewhere. The seed is printed; `GANGLINE_FIRE_SEED` repeats its choices.
 #[test]
 fn random_kills_lose_nothing_and_double_nothing() {
     let agents: Vec<(String, String)> =
-        (0..5).map(|n| (format!("fire-a{n}"), "#general".to_owned())).collect();
-    let fire = Fire::new(&agents);
+        (0..5).map(|n| (format!("fire-a{n}"), ROOMS.to_owned())).collect();
+    let mut fire = Fire::new(&agents);
+    fire.script = Some(fire.world.file("script.yaml", elsewhere::SCRIPT));
     let seed = std::env::var("GANGLINE_FIRE_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 7919 + 1);
     println!("seed {seed}");
@@ -276,6 +287,7 @@ fn random_kills_lose_nothing_and_double_nothing() {
     let (private, open): (Vec<String>, Vec<String>) =
         accepted.into_iter().partition(|token| alone.contains(token));
     check_history(&fire, &open);
+    elsewhere::check(&fire, &[open, private.clone()].concat());
     let seen = told.into_iter().map(|told| told.seen).collect();
     private::check(&fire, &private, seen);
     fire.stop_all(hub.into_inner().unwrap(), standin.into_inner().unwrap());
@@ -329,8 +341,8 @@ pub(crate) fn until_nothing_is_open(patience: Duration, mut open: impl FnMut() -
 fn check_history(fire: &Fire, accepted: &[String]) {
     let queued = "SELECT count(*) FROM outbox WHERE state IN ('queued', 'sent')";
     eventually_within(SETTLE, "an empty outbox", || (fire.query(queued)[0] == "0").then_some(()));
-    let bodies: BTreeSet<String> =
-        fire.query("SELECT body || ' = ' || state FROM messages").into_iter().collect();
+    let bodies = fire.query("SELECT body || ' = ' || state FROM messages WHERE origin <> 'agent'");
+    let bodies: BTreeSet<String> = bodies.into_iter().collect();
     let mut judge = fire.owner("judge", "#general");
     let answers = answers(&judge.history("#general"));
     for token in accepted {
@@ -358,11 +370,11 @@ fn sender(fire: &Fire, n: usize, (told, lines): (&Mutex<SenderLog>, &AtomicUsize
     for count in 0..120 {
         let token = format!("tok-{n}-{count}");
         let agent = (n + count) % 5;
-        let alone = count % 4 == 3;
+        let (alone, asks) = (count % 4 == 3, elsewhere::asks(count, &token));
         let connection = peer.get_or_insert_with(|| come_in(fire, &nick));
         connection.try_send(&match alone {
-            true => format!("PRIVMSG fire-a{agent} :say exactly {token}"),
-            false => format!("PRIVMSG #general :@fire-a{agent} say exactly {token}"),
+            true => format!("PRIVMSG fire-a{agent} :{asks}"),
+            false => format!("PRIVMSG #general :@fire-a{agent} {asks}"),
         });
         let echoed = connection.listen(Duration::from_secs(10), |line| {
             let said = irc::said(line)?;

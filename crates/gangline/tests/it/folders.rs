@@ -207,6 +207,8 @@ fn nothing_of_a_hostile_repository_starts_with_claude() {
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+    ori.say("#general", "@lab-ask trust");
+    ori.hears("lab-ask", "#general", "only an owner");
     let attention = lab.run(&["attention"]);
     assert!(attention.contains("untrusted_folder"), "{attention}");
     let doctor = lab.world.run(&["--config", &lab.config, "doctor", "lab-ask"]).stdout;
@@ -345,8 +347,10 @@ fn for_opencode(lab: &Lab, nick: &str) {
     lab.write(nick, "AGENTS.md", INSTRUCTED);
 }
 
+/// OpenCode has no switch that leaves out all of it, so it does not start there, and says why. What was
+/// allowed it reads in the folder.
 #[test]
-fn nothing_of_a_hostile_repository_starts_with_opencode() {
+fn opencode_does_not_start_in_a_hostile_repository() {
     let nowhere = "http://127.0.0.1:9";
     let yaml = |each: &str| {
         let program = programs::opencode();
@@ -359,19 +363,29 @@ fn nothing_of_a_hostile_repository_starts_with_opencode() {
     let agents =
         [("lab-ask", yaml("permissions: ask")), ("lab-bypass", yaml("permissions: bypass"))];
     let lab = Lab::new(&agents, &for_opencode);
-    let hub = lab.up();
-    let mut ori = lab.member();
+    let hub = lab.world.start(&["--config", &lab.config, "up", "--restart-delay-max", "1"]);
+    let log = |nick: &str| {
+        let log = lab.world.state().join(format!("agents/{nick}/daemon.log"));
+        fs::read_to_string(log).unwrap_or_default()
+    };
     for (nick, _) in &agents {
-        lab.answers(&mut ori, nick, nick.trim_start_matches("lab-"));
+        eventually("a start that says why it fails", || {
+            let log = log(nick);
+            let said = log.contains("cannot be kept from loading")
+                && log.contains(&format!("gangline trust allow {nick} "));
+            said.then_some(())
+        });
     }
+    let doctor = lab.world.run(&["--config", &lab.config, "doctor", "lab-ask"]);
+    assert!(doctor.code == 1 && doctor.stdout.contains("does not start"), "{}", doctor.stdout);
     assert_eq!(lab.traces(), [""; 0], "something ran");
-    let asked =
-        lab.requests().into_iter().filter(|it| it.contains("say exactly ask")).last().unwrap();
-    assert_eq!(asked.matches(INSTRUCTED).count(), 1, "{asked}");
     lab.allow("lab-ask");
     lab.run(&["restart", "lab-ask"]);
+    let mut ori = lab.member();
     lab.answers(&mut ori, "lab-ask", "again");
-    eventually("the plugin", || lab.trace("lab-ask-plugin").exists().then_some(()));
-    assert!(lab.trace("lab-ask-server").exists());
+    for name in ["lab-ask-plugin", "lab-ask-server"] {
+        eventually(name, || lab.trace(name).exists().then_some(()));
+    }
+    assert!(!lab.traces().iter().any(|name| name.starts_with("lab-bypass")), "{:?}", lab.traces());
     lab.put_away(hub);
 }

@@ -10,6 +10,8 @@ use crate::{
     sdk::TOOLS,
 };
 
+mod crowds;
+
 const BINARY: &str = env!("CARGO_BIN_EXE_gangline");
 
 /// What the configuration of a hub with the interface says.
@@ -235,7 +237,26 @@ fn wrong_messages_over_http_are_told_as_that() {
     let (status, begun) = scene.mcp(&token, "", &ask("initialize"));
     assert_eq!((status, &begun["result"]["protocolVersion"]), (200, &json!("2025-11-25")));
     let (status, listed) = scene.mcp(&token, "", &ask("tools/list"));
-    assert_eq!((status, listed["result"]["tools"].as_array().unwrap().len()), (200, TOOLS.len()));
+    let names: Vec<&str> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
+    let of_the_owner = [
+        "answer",
+        "cancel_loose_end",
+        "join",
+        "part",
+        "compact",
+        "clear",
+        "pause",
+        "resume",
+        "abort",
+        "whisper",
+    ];
+    let open: Vec<&str> = TOOLS.into_iter().filter(|it| !of_the_owner.contains(it)).collect();
+    assert_eq!((status, names), (200, open));
     // What newer clients try first: they fall back.
     let (status, newer) = scene.mcp(&token, "", &ask("server/discover"));
     assert_eq!((status, &newer["error"]["code"]), (200, &json!(-32601)));
@@ -260,6 +281,50 @@ fn wrong_messages_over_http_are_told_as_that() {
     let manager = text.replace("permissions: bypass", "permissions: bypass\n    role: manager");
     std::fs::write(&scene.stage.config, manager).unwrap();
     assert_eq!(me()["role"], "manager");
+}
+
+/// R2-16: a program's token for one agent decides nothing and orders nothing, and sees what waits of that
+/// agent alone; the owner's token does all of it.
+#[test]
+fn a_programs_token_decides_nothing_and_sees_its_own_agent_alone() {
+    let scene = Scene::open(&["oak-ada", "oak-bob"]);
+    let (token, owner) = (scene.token("mcp:ada"), scene.stage.token());
+    let state = scene.stage.world.state();
+    for nick in ["oak-ada", "oak-bob"] {
+        crate::inbox::ask(&state, nick, &["deploy where?"], "hello");
+    }
+    let agents = |token: &str| {
+        let told = scene.call(token, "attention", json!({}));
+        let items = told["result"]["structuredContent"]["items"].as_array().unwrap().clone();
+        let mut agents: Vec<String> =
+            items.iter().map(|it| it["agent"].as_str().unwrap().to_owned()).collect();
+        agents.sort();
+        agents
+    };
+    assert_eq!(agents(&token), ["oak-ada"]);
+    assert_eq!(agents(&owner), ["oak-ada", "oak-bob"]);
+    for (tool, input) in [
+        ("answer", json!({"id": 1, "answer": "1"})),
+        ("cancel_loose_end", json!({"kind": "question", "id": 1})),
+        ("pause", json!({})),
+        ("resume", json!({})),
+        ("abort", json!({})),
+        ("whisper", json!({"text": "stop"})),
+        ("compact", json!({})),
+        ("clear", json!({})),
+        ("join", json!({"channel": "#side"})),
+        ("part", json!({"channel": "#general"})),
+    ] {
+        let told = scene.call(&token, tool, input);
+        let text = told["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("needs the owner's token"), "{tool}: {told}");
+        assert_eq!(told["result"]["isError"], true, "{tool}");
+    }
+    let stands = "SELECT (SELECT count(*) FROM questions WHERE state = 'open') || ' ' || \
+                  (SELECT count(*) FROM pauses) || ' ' || (SELECT count(*) FROM whispers)";
+    assert_eq!(scene.stage.query(stands), ["2 0 0"]);
+    let answered = scene.call(&owner, "answer", json!({"id": 1, "answer": "1"}));
+    assert_ne!(answered["result"]["isError"], true, "{answered}");
 }
 
 /// Two calls that wait at once are not given the same: each letter is given to one of them.

@@ -4,11 +4,24 @@
 use std::{fs, path::Path, process::Command};
 
 use gangline_testkit::{IrcPeer, Ran, Running, Stage, World, eventually_seeing};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 
 const BOSS: &str = "oak-boss";
 const ADA: &str = "oak-ada";
 const SCRIPT: &str = r##"
 rules:
+  - when: {user: 'hire (\S+)', tool: request_spawn}
+    reply: [tool_use: {name: whoami, input: {}}]
+  - when: {tool: whoami}
+    times: 1
+    reply: [delay_ms: 600000, text: "never"]
+  - when: {tool: whoami}
+    reply: [text: "I have hired"]
+  - when: {user: 'hire (\S+)'}
+    reply: [tool_use: {name: request_spawn, input: {name: "$1", reason: "too much to do"}}]
   - when: {tool: request_spawn}
     reply: [text: "I have asked"]
   - when: {tool: request_apply_commit}
@@ -224,6 +237,55 @@ fn a_configuration_is_applied_as_it_was_asked_for_or_refused_with_what_to_do() {
     assert!(scene.text().ends_with("# mine\n"), "nothing is lost");
 }
 
+/// R2-37: a commit shows every file that it changes, and is announced by those that the configuration names.
+/// What cannot be shown whole is not asked for.
+#[test]
+fn a_commit_is_announced_by_the_files_that_the_configuration_names() {
+    let mut scene = Scene::with_repository(60, &[]);
+    let commit = |scene: &Scene, branch: &str, files: &[(&str, &[u8])]| {
+        scene.git(&["checkout", "-q", "-B", branch, "main"]);
+        for (name, text) in files {
+            fs::write(scene.folder().join(name), text).unwrap();
+            scene.git(&["add", "-f", name]);
+        }
+        scene.git(&["commit", "-q", "-m", branch]);
+        if branch != "main" {
+            scene.git(&["checkout", "-q", "main"]);
+        }
+    };
+    let model = "model: standin-oak-ada";
+    let named =
+        scene.text().replacen(model, &format!("{model}\n    mcp_servers_file: tools.json"), 1);
+    let tools = br#"{"mcpServers": {}}"#;
+    commit(&scene, "main", &[("agents.yaml", named.as_bytes()), ("tools.json", tools)]);
+    let evil = br#"{"mcpServers": {"x": {"command": "/tmp/evil.sh"}}}"#;
+    commit(&scene, "tidy", &[("aaa.txt", b"much\n"), ("tools.json", evil)]);
+    let large = "x\n".repeat(200_000);
+    commit(&scene, "large", &[("aaa.txt", large.as_bytes()), ("tools.json", evil)]);
+    commit(&scene, "binary", &[("tools.json", b"\0\x01")]);
+    for (branch, why) in
+        [("large", "leave large files out"), ("binary", "tools.json is named by the configuration")]
+    {
+        scene.ask(&format!("apply {branch} for ada"));
+        scene.boss.hears(BOSS, "#general", "I have asked");
+        let told = scene.stage.query("SELECT payload FROM events WHERE kind = 'tool_result'");
+        assert!(told.last().unwrap().contains(why), "{branch}: {told:?}");
+    }
+    scene.ask("apply tidy for ada");
+    let told = scene.boss.hears(BOSS, "#general", "approval 1: oak-boss asks for another");
+    let by = "(2 files): tools.json (named by oak-ada: mcp_servers_file)";
+    assert!(told.contains(by), "{told}");
+    let shown = scene.command(&["approvals", "1"]).ok();
+    let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("{part}: {shown}"));
+    let files = at("files that change, all 2:");
+    assert!(files < at("A aaa.txt, +1 −0 lines") && files < at("M tools.json, +1 −1 lines"));
+    assert!(at("files that the configuration names") < at("validated:"), "{shown}");
+    assert!(at("/tmp/evil.sh") < at("+much"), "the named file comes first: {shown}");
+    let always = scene.command(&["answer", "1", "yes", "always"]);
+    assert!(always.stderr.contains("cannot be allowed always"), "{}", always.stderr);
+    scene.sees(&["1 config requested"]);
+}
+
 /// R2-37: what followed when it was asked for and does not when it is allowed is not applied. Until somebody
 /// decides, `status` and `ps` tell what is waited for.
 #[test]
@@ -347,4 +409,31 @@ fn a_hub_killed_while_it_undoes_a_change_goes_on_undoing() {
         assert_eq!(scene.text(), before, "{point}");
         assert_eq!(scene.git(&["log", "--format=%h"]).lines().count(), 3, "{point}: undone once");
     }
+}
+
+/// The manager dies after it has asked, and the owner decides meanwhile: its next attempt asks for nothing
+/// more, and is told what became of the request.
+#[test]
+fn a_manager_that_dies_after_its_request_asks_once() {
+    let mut scene = Scene::with_repository(60, &[]);
+    scene.ask("hire bob");
+    scene.sees(&["1 spawn requested"]);
+    let results =
+        "SELECT payload FROM events WHERE kind = 'tool_result' AND payload LIKE '%request_spawn%'";
+    let looked =
+        "SELECT count(*) FROM events WHERE kind = 'tool_result' AND payload LIKE '%whoami%'";
+    eventually_seeing("the end of its calls", || {
+        let count = scene.stage.query(looked);
+        if count == ["1"] { Ok(()) } else { Err(format!("{count:?}")) }
+    });
+    for pid in scene.world().processes_like(&format!("daemon {BOSS}")) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+    let _ = scene.command(&["approve", "1"]).ok();
+    scene.boss.hears(BOSS, "#general", "I have hired");
+    let told = scene.stage.query(results);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].contains("already asked for as change 1 "), "{told:?}");
+    assert_eq!(scene.stage.query("SELECT count(*) FROM changes"), ["1"]);
+    scene.sees(&["1 spawn applied"]);
 }

@@ -21,6 +21,7 @@ use crate::{
 };
 
 mod changes;
+mod first;
 mod held;
 mod matrix;
 mod questions;
@@ -170,9 +171,9 @@ async fn always_allows_once_what_can_have_no_rule() {
     let shown = room.says(ORI, "#lab", "@ada show 1").await;
     let why = "it expands something when it runs";
     assert!(shown.contains(&format!("#lab always: no rule: {why}")), "{shown:?}");
-    let told = room.says(ORI, "oak-ada", "yes 1 always").await;
+    let told = room.says(ORI, "#lab", "@ada yes 1 always").await;
     let once = format!(
-        "ori approval 1 is allowed this once, and I will ask again: no rule is stored, because \
+        "#lab ori: approval 1 is allowed this once, and I will ask again: no rule is stored, because \
          {why}"
     );
     assert!(told.contains(&once), "{told:?}");

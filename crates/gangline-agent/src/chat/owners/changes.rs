@@ -4,6 +4,7 @@
 use gangline_core::{
     Target,
     approval::remind::{self, Before, Seen},
+    forged,
     name::ChannelName,
     split,
 };
@@ -29,6 +30,7 @@ impl Chat {
             Err(error) => return warn!(%error, "cannot read changes"),
         };
         self.changes_told.retain(|number, _| open.iter().any(|row| row.number == *number));
+        self.shown_changes.retain(|(number, _)| open.iter().any(|row| row.number == *number));
         for row in open {
             self.notify_owners_of_change(&row).await;
         }
@@ -61,7 +63,10 @@ impl Chat {
             lines: split::redacted_lines(&self.deps.redactor.redact(&text), |left| {
                 format!("… (+{left} lines)")
             })
-            .lines,
+            .lines
+            .into_iter()
+            .map(forged::continued)
+            .collect(),
             kind: LineKind::Notice,
             in_reply_to: None,
             deliver: None,

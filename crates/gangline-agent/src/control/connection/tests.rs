@@ -7,9 +7,11 @@ use gangline_api::ipc::LINE_MAX;
 use gangline_core::{
     AgentName, Epoch, Target, Tier,
     agent::{Agent, AgentOptions},
+    permission::{Permissions, Policy},
+    reading::Bounds,
     redact::Redactor,
 };
-use gangline_os::{clock, paths::Paths, run_id::RunId, secret::Secret};
+use gangline_os::{clock, fsio, paths::Paths, run_id::RunId, secret::Secret};
 use gangline_runtime::Capabilities;
 use gangline_store::{NewEvent, OpenOptions, Said, Store, Whose};
 use tempfile::TempDir;
@@ -27,6 +29,7 @@ use crate::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
     },
+    control::folder::Readable,
     identity::Identity,
     rooms::{Became, By, Rooms, RoomsCommand, Spoken, Unread},
     showing::Showing,
@@ -176,6 +179,13 @@ impl Fixture {
             },
             tools,
             whispers,
+            readable: Readable {
+                policy: Policy::new(Permissions::Ask),
+                bounds: Bounds {
+                    open: vec![fsio::resolved(&folder.path().join("work"))],
+                    closed: vec![fsio::resolved(&folder.path().join("closed"))],
+                },
+            },
             asked_to_end: CancellationToken::new(),
         };
         let _held = (token, rooms, tick_sender);

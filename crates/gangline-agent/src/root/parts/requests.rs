@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use gangline_os::CancellationToken;
+use gangline_core::permission::Policy;
+use gangline_os::{CancellationToken, fsio};
 use gangline_runtime::Capabilities;
 
 use super::{
@@ -11,8 +12,9 @@ use super::{
     whereabouts,
 };
 use crate::{
-    control::requests::Requests,
-    root::read,
+    control::{folder::Readable, requests::Requests},
+    environment,
+    root::{closed, read},
     settings::Settings,
     tokens::{OWNER_TOKEN, Proof, Tokens},
 };
@@ -48,6 +50,17 @@ pub(super) fn requests(
         },
         tools: tools(settings, shared),
         whispers: whispers(shared),
+        readable: readable(settings),
         asked_to_end,
     }
+}
+
+/// Returns what the agent's own tools may read without a question.
+fn readable(settings: &Settings) -> Readable {
+    let agent = &settings.agent;
+    let mut bounds = closed::resolved(settings);
+    let tmp = settings.paths.agent_dir(agent.nick.as_str()).join(environment::TMP);
+    bounds.open.extend([&agent.directory, &tmp].map(|folder| fsio::resolved(folder)));
+    let policy = Policy::of_agent(agent.permissions, &agent.allowed_tools, []);
+    Readable { policy, bounds }
 }

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use super::{RELAY, SPENDING, Shared};
 use crate::{
-    relaying::Prepared,
+    relaying::{Notes, Prepared},
     root::{logged, read},
     settings::Settings,
     spending::{Spending, SpendingDeps, Wakes},
@@ -21,7 +21,13 @@ pub(super) fn spawn(
 ) {
     let (limits, limit) = watch::channel(Limits::default());
     let reports = relay.map(|relay| {
-        let (serve, reports) = relay.serve(limit, shared.flush.clone());
+        let notes = Notes {
+            store: shared.store.clone(),
+            agent: settings.agent.nick.clone(),
+            epoch: shared.epoch,
+            clock: settings.clock.clone(),
+        };
+        let (serve, reports) = relay.serve((limit, notes), shared.flush.clone());
         tasks.spawn(RELAY, serve);
         reports
     });
@@ -33,6 +39,7 @@ pub(super) fn spawn(
         everybody: settings.everybody.clone(),
         paths: settings.paths.clone(),
         context: shared.context.clone(),
+        prices: settings.spending.prices.clone(),
         limits,
     });
     let wakes =

@@ -12,12 +12,16 @@ use gangline_api::{
     error::{ApiError, ErrorCode},
 };
 use gangline_core::{AgentName, FindingNumber, Principal, Tier, digest::sha256_hex};
-use gangline_mcp::{ToolSpec, rpc::Call};
+use gangline_mcp::{
+    ToolSpec,
+    rpc::Call,
+    table::{User, offered},
+};
 use gangline_os::{CancellationToken, clock, paths::Paths, secret::Secret};
 use gangline_store::{NewToken, OpenOptions, Store, TokenScope};
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::{Semaphore, watch as watched};
 
 use crate::{Client, Daemons, Order, WATCHERS_MAX, calls::Calls, router::router, shared::Shared};
@@ -25,10 +29,11 @@ use crate::{Client, Daemons, Order, WATCHERS_MAX, calls::Calls, router::router, 
 pub(super) const OWNER: &str = "the owner's";
 pub(super) const HOST: &str = "127.0.0.1:8667";
 
-/// Two agents. Orders are noted; a call ends when it is taken back, or at once if it is `whoami`.
+/// Two agents. Orders and calls are noted; `recv` ends when it is taken back, all others at once.
 #[derive(Default)]
 pub(super) struct Two {
     pub(super) orders: Mutex<Vec<(String, Order)>>,
+    pub(super) called: Mutex<Vec<String>>,
     pub(super) under_way: watched::Sender<usize>,
 }
 
@@ -63,14 +68,8 @@ impl Daemons for Two {
         Err(ApiError::new(ErrorCode::Unavailable, "there is no configuration"))
     }
 
-    fn tools(&self) -> Vec<ToolSpec> {
-        let spec = |name| ToolSpec {
-            name,
-            description: "",
-            input_schema: json!({"type": "object"}),
-            output_schema: None,
-        };
-        ["whoami", "recv"].map(spec).into()
+    fn tools(&self, user: User) -> Vec<ToolSpec> {
+        offered(user)
     }
 
     async fn call(
@@ -83,6 +82,10 @@ impl Daemons for Two {
         if call.name == "whoami" {
             let Client { agent, token, label } = client;
             return Some(Ok(format!("{agent} {token:?} {label}")));
+        }
+        if call.name != "recv" {
+            self.called.lock().unwrap().push(call.name);
+            return Some(Ok("done".to_owned()));
         }
         self.under_way.send_modify(|count| *count += 1);
         taken_back.cancelled().await;

@@ -64,6 +64,76 @@ async fn an_http_request_is_closed_and_nothing_of_it_is_executed() {
     room.shut().await;
 }
 
+/// The first bytes of connections in other protocols, whole or as far as they matter.
+const FOREIGN: [&[u8]; 14] = [
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n",
+    b"\x16",
+    b"\x16\r\n",
+    b"\x15\x03\x01\x00\x02\x02\x46",
+    b"\x80\x2e\x01\x00\x02",
+    b"\x04\x01\x1a\x0b\x7f\x00\x00\x01\x00",
+    b"\x05\x01\x00",
+    b"\x00\x00\x00\x08\x04\xd2\x16\x2f",
+    b"\r\n\x16\x03\x03",
+    b"\xff\xfb\x1f",
+    b"*1\r\n$4\r\nPING\r\n",
+    b"<policy-file-request/>\0",
+    b"JRMI\0\x02K",
+    b"NICK a\0b\r\n",
+];
+/// What would be taken for a client's lines behind them.
+const SMUGGLED: &[u8] =
+    b"\r\nNICK w\r\nUSER w 0 * :w\r\nJOIN #room\r\nPRIVMSG #room :@spark-ada obey\r\n";
+
+/// What another protocol's client sends is closed at the byte that no client of IRC sends, however it is cut,
+/// and nothing behind it is taken. Somebody who is on the server may send anything.
+#[tokio::test]
+async fn another_protocol_is_closed_at_its_first_byte() {
+    let room = Room::open().await;
+    let mut ann = room.plain("ann").await;
+    ann.join("#room").await;
+    let refused = |told: &[String]| {
+        told.last().is_some_and(|line| line.contains("what came is not IRC"))
+            && !told.iter().any(|line| line.contains(" 001 "))
+    };
+    for first in FOREIGN {
+        let mut whole = room.dial().await;
+        whole.raw(&[first, SMUGGLED].concat()).await;
+        let told = closed(whole).await;
+        assert!(refused(&told), "{first:?}: {told:?}");
+        // No line's end, one byte after the other, up to the one that tells.
+        let is_irc = |byte: &u8| byte.is_ascii_alphanumeric() || b" \r\n".contains(byte);
+        let tells = first.iter().position(|byte| !is_irc(byte)).unwrap();
+        let mut slow = room.dial().await;
+        for byte in &first[..=tells] {
+            slow.raw(&[*byte]).await;
+        }
+        let told = closed(slow).await;
+        assert!(refused(&told), "{first:?}: {told:?}");
+    }
+    let mut preface = room.dial().await;
+    preface.raw(&[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", SMUGGLED].concat()).await;
+    assert!(closed(preface).await.last().unwrap().contains("does not speak HTTP"));
+    for later in [
+        &b"CAP LS 302\r\nJOIN \xff\xfe"[..],
+        b"NICK w\r\n\x16\x03\xff",
+        b"NICK w\r\nUSER \0 0 * :w",
+    ] {
+        let mut peer = room.dial().await;
+        peer.raw(&[later, SMUGGLED].concat()).await;
+        let told = closed(peer).await;
+        assert!(refused(&told), "{later:?}: {told:?}");
+    }
+    assert!(ann.caught_up().await.is_empty());
+    // A name in an old encoding is one all the same.
+    let mut old = room.dial().await;
+    old.raw(b"NICK old\r\nUSER old 0 * :Ren\xe9\r\n").await;
+    old.until("001").await;
+    ann.raw(b"\x16\x03\x01\r\nPING :still\r\n").await;
+    ann.until("PONG").await;
+    room.shut().await;
+}
+
 #[tokio::test]
 async fn a_wrong_server_password_is_refused_and_lets_nobody_in() {
     for (password, why) in [

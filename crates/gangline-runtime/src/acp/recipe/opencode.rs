@@ -7,7 +7,7 @@ use super::{
     ANSWER, By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Takes, Wanted,
     Withdrawn, settings,
 };
-use crate::folder::{self, programs};
+use crate::folder::programs;
 
 pub(in super::super) static OPENCODE: Recipe = Recipe {
     name: "opencode",
@@ -32,8 +32,6 @@ pub(in super::super) static OPENCODE: Recipe = Recipe {
     prepare,
 };
 
-/// Set where nobody has allowed what the folder brings along.
-const NO_PROJECT: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 const CONFIG: &str = "OPENCODE_CONFIG_CONTENT";
 const QUIET: [&str; 4] = [
     "OPENCODE_DISABLE_AUTOUPDATE",
@@ -89,13 +87,9 @@ fn prepare(wanted: &Wanted<'_>, given: &mut Given) -> Result<(), String> {
     // The program's own summary would be said as a part of the answer.
     let auto = options.extra.get("auto_compact").and_then(Value::as_bool).unwrap_or(false);
     config["compaction"]["auto"] = auto.into();
-    // The switch that leaves out the project's settings leaves out its instructions too.
-    let prompt = match given.env.contains_key(NO_PROJECT) {
-        true => folder::with_instructions(options).0,
-        false => options.system_prompt.clone(),
-    };
-    if !prompt.is_empty() {
-        let file = settings::write(options, "opencode-instructions.md", &prompt)?;
+    if !options.system_prompt.is_empty() {
+        let text = &options.system_prompt;
+        let file = settings::write(options, "opencode-instructions.md", text)?;
         config["instructions"] = json!([file.display().to_string()]);
     }
     if let Some(url) = &options.base_url {

@@ -18,7 +18,7 @@ CREATE TABLE acts (
   repeats         INTEGER,
   at              INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX acts_request ON acts (agent, request);
+CREATE UNIQUE INDEX acts_request ON acts (agent, request, key);
 CREATE INDEX acts_turn ON acts (agent, turn_epoch, turn_number);
 CREATE INDEX acts_repeats ON acts (repeats) WHERE repeats IS NOT NULL;
 
@@ -40,6 +40,17 @@ CREATE TABLE folder_trust (
 CREATE INDEX folder_trust_agent ON folder_trust (agent, folder, id);
 
 -- Requests to a model that are under way.
+
+CREATE TABLE relay_open (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  installation_id TEXT NOT NULL,
+  agent           TEXT NOT NULL,
+  epoch           INTEGER NOT NULL,
+  day             TEXT NOT NULL,
+  -- Of its request; NULL = its head did not tell.
+  bytes           INTEGER,
+  began_at        INTEGER NOT NULL
+) STRICT;
 
 -- Rules that no longer hold.
 -- Why it allows nothing any more, and whether an alert has said so.

@@ -9,8 +9,8 @@ use gangline_core::{
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
     AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, DeliveryEnd, Entry, Firing,
-    NewAlert, NewDelivery, NewEvent, NewFinding, NewQuestion, OpenApproval, Said, SentAs, Store,
-    TrustWord, Waited,
+    NewAlert, NewDelivery, NewEvent, NewFinding, NewQuestion, NewRelayOpen, OpenApproval, Said,
+    SentAs, Store, TrustWord, Waited,
 };
 
 use super::{open, say};
@@ -43,6 +43,7 @@ pub(crate) const LIFE: &[&str] = &[
     "release",
     "end_cause",
     "add_usage",
+    "relay_begins",
     "relayed",
     "raise_budget",
     "hold_fleet",
@@ -198,6 +199,10 @@ async fn what_is_whispered(store: &Store) {
 }
 
 async fn budgets(store: &Store) {
+    let epoch = store.agent(&ada()).await.unwrap().unwrap().epoch;
+    let begins = NewRelayOpen { agent: ada(), epoch, day: DAY.to_owned(), bytes: Some(9) };
+    store.relay_begins(begins, |_| {}).await.unwrap();
+    say("relay_begins");
     store.relayed(relayed(None, 7)).await.unwrap();
     say("relayed");
     store.raise_budget(raise("day", "5k")).await.unwrap();

@@ -2,9 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_core::budget::{BudgetScope, CallOutcome, Raise, Spent, UsageSource};
+use gangline_core::{
+    budget::{BudgetScope, CallOutcome, Raise, Spent, UsageSource},
+    usage::{MICROS_MAX, TOKENS_MAX},
+};
 use gangline_os::clock::{self, Clock, SharedClock, UnixMicros};
-use gangline_store::{NewMessage, NewUsage, OpenOptions, RelayedCall, Store, StoreError};
+use gangline_store::{
+    NewMessage, NewRaise, NewRelayOpen, NewUsage, OpenOptions, RelayedCall, Store, StoreError,
+};
 
 use crate::support::*;
 
@@ -51,6 +56,46 @@ pub(crate) async fn spending_is_added_up_by_agent_room_and_day(fixture: &Fixture
     assert_eq!(bobs.iter().map(|row| row.spent.tokens).collect::<Vec<_>>(), [2]);
 }
 
+/// No number that an API told breaks a sum: new rows are bounded, and rows of an older version are added up
+/// as if they were.
+pub(crate) async fn no_number_breaks_a_sum(fixture: &Fixture) {
+    let store = fixture.open().await;
+    store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    let huge = NewUsage {
+        input: i64::MAX,
+        output: i64::MAX,
+        cache_read: i64::MAX,
+        cache_write: -7,
+        cost_micros: Some(i64::MAX),
+        ..usage(None)
+    };
+    store.add_usage(huge).await.unwrap();
+    let spent = async || store.spent(BudgetScope::Day, ALL).await.unwrap();
+    let most = Spent { tokens: 2 * TOKENS_MAX, micros: MICROS_MAX, unknown: 0 };
+    assert_eq!(spent().await, most);
+    rusqlite::Connection::open(fixture.path())
+        .unwrap()
+        .execute_batch(&format!(
+            "UPDATE usage SET input = {0}, output = {0}, cache_read = {0}, cache_write = {0}, \
+             cost_micros = {0}; INSERT INTO usage (installation_id, agent, model, input, output, \
+             cache_read, cache_write, cost_micros, at, spender, source) SELECT installation_id, \
+             agent, model, input, output, cache_read, cache_write, cost_micros, at, spender, source \
+             FROM usage;",
+            i64::MAX
+        ))
+        .unwrap();
+    assert_eq!(spent().await, Spent { tokens: 6 * TOKENS_MAX, micros: 2 * MICROS_MAX, unknown: 0 });
+    let rows = store.spent_by_agent(None, ALL).await.unwrap();
+    assert_eq!((rows.len(), rows[0].cache_read), (1, 2 * TOKENS_MAX));
+    let sum = store.usage(Some(&ada()), ALL).await.unwrap();
+    assert_eq!((sum.calls, sum.input), (2, 2 * TOKENS_MAX.cast_signed()));
+    for _ in 0..3 {
+        let most = Raise { tokens: u64::MAX, micros: u64::MAX };
+        store.raise_budget(NewRaise { raise: most, ..raise("day", "1") }).await.unwrap();
+    }
+    assert!(store.raised(BudgetScope::Day, DAY).await.unwrap().tokens > 0);
+}
+
 pub(crate) async fn relayed_calls_are_counted_by_day_and_end(fixture: &Fixture) {
     let store = fixture.open().await;
     let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
@@ -67,6 +112,42 @@ pub(crate) async fn relayed_calls_are_counted_by_day_and_end(fixture: &Fixture) 
     store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
     let late = store.relayed(relayed(Some(turn(epoch, 1)), 1)).await;
     assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
+}
+
+/// A call that was noted and whose daemon was killed is listed to the daemon's next life, with the model that
+/// the agent used last; a call that ended is not.
+pub(crate) async fn a_noted_call_that_did_not_end_is_listed_to_the_next_life(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let begins = |bytes| NewRelayOpen { agent: ada(), epoch, day: DAY.to_owned(), bytes };
+    let (tell, told) = std::sync::mpsc::channel();
+    let note = async |bytes| {
+        let tell = tell.clone();
+        store.relay_begins(begins(bytes), move |number| tell.send(number).unwrap()).await.unwrap()
+    };
+    let numbers = [note(Some(80)).await, note(None).await, note(Some(0)).await];
+    assert_eq!([told.recv().unwrap(), told.recv().unwrap(), told.recv().unwrap()], numbers);
+    let ended = RelayedCall { noted: Some(numbers[2]), ..relayed(Some(turn(epoch, 1)), 7) };
+    store.relayed(ended).await.unwrap();
+    assert_eq!(store.unsettled(&ada(), epoch, 9).await.unwrap(), [], "they may be under way");
+    let next = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let late = store.relay_begins(begins(None), |_| {}).await;
+    assert!(matches!(late, Err(StoreError::Fenced { .. })), "{late:?}");
+    let rows = store.unsettled(&ada(), next, 9).await.unwrap();
+    let seen: Vec<_> = rows.iter().map(|row| (row.id, row.bytes, row.day.as_str())).collect();
+    assert_eq!(seen, [(numbers[0], Some(80), DAY), (numbers[1], None, DAY)]);
+    assert_eq!(rows[0].model, usage(None).model);
+    assert_eq!(store.unsettled(&ada(), next, 1).await.unwrap().len(), 1);
+    assert_eq!(store.unsettled(&bob(), next, 9).await.unwrap(), []);
+    let outcome = CallOutcome::Unsettled;
+    for row in rows {
+        let noted = Some(row.id);
+        store.relayed(RelayedCall { noted, outcome, ..relayed(None, 0) }).await.unwrap();
+    }
+    assert_eq!(store.unsettled(&ada(), next, 9).await.unwrap(), []);
+    let rows = store.relayed_on(DAY).await.unwrap();
+    let counted: Vec<_> = rows.iter().map(|row| (row.outcome.as_str(), row.calls)).collect();
+    assert_eq!(counted, [("answered", 1), ("unsettled", 2)]);
 }
 
 pub(crate) async fn a_budget_is_raised_for_one_day(fixture: &Fixture) {

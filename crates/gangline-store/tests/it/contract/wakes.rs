@@ -8,9 +8,9 @@ use std::{
     time::Duration,
 };
 
-use gangline_core::{MessageState, Origin, Tier, wake::PER_PERIOD};
+use gangline_core::{MessageState, Origin, Principal, Tier, wake::PER_PERIOD};
 use gangline_os::clock::{Clock, UnixMicros};
-use gangline_store::{NewWake, OpenOptions, Store, WakeError};
+use gangline_store::{NewMessage, NewWake, OpenOptions, Store, WakeError};
 
 use crate::support::*;
 
@@ -40,6 +40,26 @@ pub(crate) async fn a_repeated_key_wakes_once(fixture: &Fixture) {
         assert!(!other.duplicate && other.id != first.id);
     }
     assert_eq!(store.messages(Default::default(), 9).await.unwrap().len(), 4);
+}
+
+/// No wake looks like an agent's or an owner's words.
+pub(crate) async fn no_label_looks_like_an_agents_or_an_owners_name(fixture: &Fixture) {
+    let store = fixture.open().await;
+    store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    let said = NewMessage { sender: "ori".to_owned(), ..message(&ada(), "go") };
+    store.accept(said).await.unwrap();
+    let member = Principal { account: "zoe".to_owned(), tier: Tier::Member };
+    let said =
+        NewMessage { sender: "zoe".to_owned(), principal: member, ..message(&ada(), "go on") };
+    store.accept(said).await.unwrap();
+    let (agent, like) = (ada().to_string(), ada().as_str().replace('-', "_"));
+    for label in [agent.as_str(), like.as_str(), "ori", "0RI"] {
+        let refused = store.wake(wake_of(&ada(), label, None)).await.unwrap_err();
+        assert!(matches!(refused, WakeError::Somebody { .. }), "{label}: {refused}");
+    }
+    for label in ["zoe", "matrix", "origin"] {
+        store.wake(wake_of(&ada(), label, None)).await.unwrap();
+    }
 }
 
 /// A clock that stands still until it is set.

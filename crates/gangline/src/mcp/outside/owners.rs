@@ -5,7 +5,7 @@ use gangline_core::{
     pause::{pause_for, pause_until},
     whisper::WhisperKind,
 };
-use gangline_mcp::table::Tool;
+use gangline_mcp::table::{Tool, User};
 use gangline_os::{
     change_notice,
     clock::{self, UnixMicros},
@@ -26,7 +26,7 @@ const BY: &str = "owner";
 
 /// Runs a call of the owner's.
 pub(super) async fn call(
-    site: Site<'_>,
+    (site, user): (Site<'_>, User),
     (tool, call): (Tool, &ToolCall),
 ) -> Result<String, String> {
     let input = &call.input;
@@ -35,7 +35,7 @@ pub(super) async fn call(
         Tool::Resume => tell(site, Word::Resume).await,
         Tool::Abort => tell(site, Word::Interrupt).await,
         Tool::Whisper => whisper(site, (kind(input)?, needed(input, "text")?)).await,
-        _ => attention(site).await,
+        _ => attention(site, user).await,
     };
     done.map_err(|failure| sentences(&failure))
 }
@@ -90,8 +90,10 @@ async fn whisper(site: Site<'_>, (kind, said): (WhisperKind, &str)) -> Result<St
     Ok(format!("whisper {id} for {} is stored", site.agent))
 }
 
-async fn attention(site: Site<'_>) -> Result<String, Failure> {
-    let items = site.store.attention(clock::system().now()).await?;
+/// The owner sees what waits of all agents, a program with a token for one agent what waits of that one.
+async fn attention(site: Site<'_>, user: User) -> Result<String, Failure> {
+    let mut items = site.store.attention(clock::system().now()).await?;
+    items.retain(|item| user != User::Program || item.agent == *site.agent);
     let items: Vec<_> = items.iter().map(show::attention::wire).collect();
     Ok(json!({"items": items}).to_string())
 }

@@ -65,6 +65,7 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("put_account", STORE),
     ("raise_budget", STORE),
     ("raise_finding", STORE),
+    ("relay_begins", STORE),
     ("relayed", STORE),
     ("read_letters", STORE),
     ("release", STORE),

@@ -11,7 +11,9 @@ use super::{Fire, SETTLE, answers, come_in};
 pub(super) fn check(fire: &Fire, private: &[String], seen: Vec<BTreeSet<String>>) {
     let answered: BTreeSet<String> =
         fire.query("SELECT body FROM messages WHERE state = 'answered'").into_iter().collect();
-    let is_answered = |token: &String| answered.contains(&format!("say exactly {token}"));
+    let is_answered = |token: &String| {
+        ["say exactly", "spread"].iter().any(|asks| answered.contains(&format!("{asks} {token}")))
+    };
     for (n, mut seen) in seen.into_iter().enumerate() {
         let nick = format!("sender{n}");
         let mine = |token: &&String| token.starts_with(&format!("tok-{n}-"));

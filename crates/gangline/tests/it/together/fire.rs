@@ -43,12 +43,12 @@ const PEOPLE: usize = 2;
 /// The agents that are told everything; the last one only receives.
 const AGENTS: [&str; 3] = ["lab-a0", "lab-a1", "lab-rx"];
 
+/// The model heeds nothing that it is told of earlier attempts, and makes each call again.
+///
 /// A context that was shortened is followed by a prompt that quotes what people said: each rule is for the line of the
 /// prompt itself.
 const SCRIPT: &str = r##"
 rules:
-  - when: {user: '(?m)^\[gangline\] already sent'}
-    reply: [text: "done before"]
   - when: {user: '(?m)^\[QUESTION (\d+)\] <[^>]+> (tok-[\d-]+)'}
     reply: [tool_use: {name: answer, input: {id: "$1", answer: "re-$2"}}]
   - when: {user: '(?m)^\[ANSWER \d+\] <[^>]+> (\S+)'}

@@ -1,5 +1,5 @@
 //! The matrix of approvals: who says which words where, and when. Only an owner decides, only what
-//! the line names or was shown whole there; nobody is met with silence, and what is open can still
+//! the line names and was announced there, or was shown whole there; a refusal counts anywhere; nobody is met with silence, and what is open can still
 //! be decided by an owner, whatever was said.
 
 use super::*;
@@ -99,10 +99,25 @@ impl Case {
         self.place != CLI || at_cli
     }
 
+    fn is_refusal(&self) -> bool {
+        self.words.starts_with("no")
+    }
+
     fn decides(&self) -> bool {
-        let named = self.words.contains(" 1") && self.open > 0;
+        let announced = [CLI, "#lab"].contains(&self.place);
+        let named = self.names() && (announced || self.is_refusal());
         let shown = self.is_bare() && self.open == 1 && self.place == "#lab";
         self.when != When::Late && self.who.tier == Tier::Owner && (named || shown)
+    }
+
+    fn names(&self) -> bool {
+        self.words.contains(" 1") && self.open > 0
+    }
+
+    /// Returns whether the second time decides what the first one had shown.
+    fn decides_again(&self) -> bool {
+        let shown = self.place == "oak-ada" && self.names() && self.who.tier == Tier::Owner;
+        !self.decides() && self.when == When::Twice && shown
     }
 
     async fn check(self, empty: &EmptyStore) {
@@ -116,7 +131,7 @@ impl Case {
         }
         room.rig.clock.forward(Duration::from_secs(2));
         if self.when == When::Late {
-            room.says(ORI, "oak-ada", "yes 1").await;
+            room.says(ORI, "#lab", "@ada yes 1").await;
         }
         let before = room.prompts().await;
         let told = self.say(&mut room).await;
@@ -125,7 +140,9 @@ impl Case {
         if self.when == When::Twice {
             room.rig.clock.forward(Duration::from_secs(2));
             let again = self.say(&mut room).await;
-            self.first_is(&room, self.expected(), &again).await;
+            let expected =
+                if self.decides_again() { ApprovalState::Allowed } else { self.expected() };
+            self.first_is(&room, expected, &again).await;
             let already = again.iter().any(|line| line.contains(" already"));
             assert!(!self.decides() || already, "{self:?}: {again:?}");
         }
@@ -133,12 +150,13 @@ impl Case {
             let word = if self.words.starts_with("yes") { "allowed" } else { "denied" };
             let said = format!("#lab approval 1: {word} by ");
             assert!(told.iter().any(|line| line.starts_with(&said)), "{self:?}: {told:?}");
-        } else if self.open > 0 && self.when != When::Late {
-            room.says(ORI, "oak-ada", "yes 1").await;
+        } else if self.open > 0 && self.when != When::Late && !self.decides_again() {
+            room.says(ORI, "#lab", "@ada yes 1").await;
             self.first_is(&room, ApprovalState::Allowed, &told).await;
         }
         let rules = room.rig.chat.deps.store.rules(None).await.unwrap();
-        let stored = usize::from(self.decides() && self.is_always());
+        let decides = self.decides() || self.decides_again();
+        let stored = usize::from(decides && self.is_always());
         assert_eq!(rules.len(), stored, "{self:?}: {told:?}");
     }
 

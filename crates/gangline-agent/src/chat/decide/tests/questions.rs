@@ -334,3 +334,51 @@ async fn an_answer_that_history_tells_twice_is_no_prompt() {
         assert!(prompts.iter().all(|it| it.starts_with("[ANSWER")), "{prompts:?}");
     }
 }
+
+/// What was asked in private is shown to those two and to owners, whatever number somebody says: of an
+/// open question, and of one that was answered there.
+#[tokio::test]
+async fn a_private_question_is_shown_to_its_two_and_to_owners() {
+    for (to, place, one) in [("operator", OWNERS, OWNER), ("person:zoe", ZOES, ZOE)] {
+        let mut room = Room::open().await;
+        let number = asks(&mut room, ("oak-ada", to), (place, Extent::Whole)).await;
+        assert_eq!(number.0, 1);
+        let secret = "question 1 was asked in private";
+        for text in ["answer 1", "answer 1 staging"] {
+            assert_eq!(room.says(BOB, "oak-ada", text).await, [format!("bob {secret}")], "{to}");
+            let said = room.says(BOB, "#lab", &format!("@ada {text}")).await;
+            assert_eq!(said, [format!("#lab bob: {secret}")], "{to}");
+        }
+        let wrong = room.says(BOB, "#lab", "@ada answer 7").await;
+        assert!(wrong.iter().all(|line| !line.contains("open:")), "{to}: {wrong:?}");
+        let shown = room.says(one, "oak-ada", "answer 1").await;
+        assert_eq!(shown[0], format!("{} question 1 from oak-ada: where?", one.0));
+        let aside = room.says(OWNER, "#lab", "@ada answer 1").await;
+        let (here, private): (Vec<_>, Vec<_>) =
+            aside.iter().partition(|line| line.starts_with("#lab"));
+        let told = "#lab owner: I show you question 1 in private: it was not asked here";
+        assert_eq!(here, [told]);
+        assert!(private[0].ends_with("question 1 from oak-ada: where?"), "{private:?}");
+        read(&room);
+        room.says(one, "oak-ada", "answer 1 the door code is 4711").await;
+        assert_eq!(answer(&room, number).await.as_deref(), Some("the door code is 4711"));
+        for (at, text) in [("oak-ada", "answer 1"), ("#lab", "@ada answer 1 9")] {
+            let said = room.says(BOB, at, text).await;
+            assert!(said.len() == 1 && said[0].ends_with(secret), "{to}: {said:?}");
+        }
+    }
+}
+
+/// An owner may answer in a room what was asked in private: the reply there repeats nothing of it.
+#[tokio::test]
+async fn the_reply_in_a_room_repeats_nothing_of_a_private_question() {
+    let mut room = Room::open().await;
+    let number = asks(&mut room, ("oak-ada", "person:zoe"), (ZOES, Extent::Whole)).await;
+    for text in ["@ada answer 1 2", "@ada answer 1 1"] {
+        let said = room.says(OWNER, "#lab", text).await;
+        let here: Vec<&String> = said.iter().filter(|line| line.starts_with("#lab")).collect();
+        assert!(here.iter().all(|line| !line.contains("production")), "{here:?}");
+        assert_eq!(here.len(), 1, "{here:?}");
+    }
+    assert_eq!(answer(&room, number).await.as_deref(), Some("production"));
+}

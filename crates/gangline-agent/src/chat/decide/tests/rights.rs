@@ -61,6 +61,10 @@ impl By {
         match self {
             Self::Line(nick, account, tier) => {
                 let who = Principal { account: account.to_owned(), tier };
+                // It was announced in the room: here the true announcement is shown first.
+                if line.starts_with("yes 4") && tier == Tier::Owner {
+                    room.says_as((nick, who.clone()), "oak-ada", line).await;
+                }
                 (nick, room.says_as((nick, who), "oak-ada", line).await)
             }
             Self::Tool(agent, role) => (agent, vec![calls(room, (agent, role), tool).await]),

@@ -129,17 +129,21 @@ async fn a_context_is_cared_for_only_where_there_is_one() {
 #[tokio::test]
 async fn set_directory_answers_with_the_folders_instructions() {
     let mut fixture = Fixture::open().await;
-    let folder = fixture.folder.path().display().to_string();
+    let work = fixture.folder.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let folder = work.display().to_string();
     let (mut client, _end) = fixture.connect();
-    let ask = |path: &str| format!("\"type\":\"set_directory\",\"path\":\"{path}\"");
+    let ask = |path: &str| {
+        format!("\"type\":\"set_directory\",\"path\":\"{path}\",\"token\":\"the agent\"")
+    };
     assert!(client.ask(&ask("relative")).await.contains("must be absolute"));
     assert!(client.ask(&ask("/nowhere/at/all")).await.contains("cannot look at /nowhere/at/all"));
     let none = format!(r#""ok":true,"data":{{"directory":"{folder}","path":null,"text":""}}}}"#);
     assert_eq!(client.ask(&ask(&folder)).await, none);
-    std::fs::create_dir(fixture.folder.path().join("CLAUDE.md")).unwrap();
+    std::fs::create_dir(work.join("CLAUDE.md")).unwrap();
     assert!(client.ask(&ask(&folder)).await.contains("is not a file"));
-    std::fs::remove_dir(fixture.folder.path().join("CLAUDE.md")).unwrap();
-    std::fs::write(fixture.folder.path().join("CLAUDE.md"), "be kind\n").unwrap();
+    std::fs::remove_dir(work.join("CLAUDE.md")).unwrap();
+    std::fs::write(work.join("CLAUDE.md"), "be kind\n").unwrap();
     let answer = client.ask(&ask(&folder)).await;
     let expect = format!(
         r#""ok":true,"data":{{"directory":"{folder}","path":"{folder}/CLAUDE.md","text":"be kind\n"}}}}"#
@@ -147,6 +151,78 @@ async fn set_directory_answers_with_the_folders_instructions() {
     assert_eq!(answer, expect);
     let file = client.ask(&ask(&format!("{folder}/CLAUDE.md"))).await;
     assert!(file.contains("CLAUDE.md is not a folder"), "{file}");
-    std::fs::write(fixture.folder.path().join("CLAUDE.md"), "x".repeat(50_000)).unwrap();
+    std::fs::write(work.join("CLAUDE.md"), "x".repeat(50_000)).unwrap();
     assert!(client.ask(&ask(&folder)).await.contains("read it yourself"));
+}
+
+/// What comes of `set_directory` for the agent: the text, none of it, or a refusal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Told {
+    Text,
+    Withheld,
+    Refused,
+}
+
+/// R1-24: the bounds are those of the tool `Read`, links are followed before they are judged, and whoever is
+/// not the agent is told that the folder is there, and no more.
+#[tokio::test]
+async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
+    use std::os::unix::fs::symlink;
+
+    let mut fixture = Fixture::open().await;
+    let root = fixture.folder.path().to_owned();
+    for folder in
+        ["work/plain", "work/inside", "work/out", "work/shut", "work/fifo", "closed", "away"]
+    {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    for file in ["work/plain/CLAUDE.md", "closed/CLAUDE.md", "away/CLAUDE.md"] {
+        std::fs::write(root.join(file), "the text").unwrap();
+    }
+    std::fs::create_dir(root.join("work/hard")).unwrap();
+    std::fs::hard_link(root.join("closed/CLAUDE.md"), root.join("work/hard/CLAUDE.md")).unwrap();
+    for (target, link) in [
+        ("work/plain/CLAUDE.md", "work/inside/CLAUDE.md"),
+        ("away/CLAUDE.md", "work/out/CLAUDE.md"),
+        ("closed/CLAUDE.md", "work/shut/CLAUDE.md"),
+        ("closed", "work/door"),
+        ("work/plain", "away/back"),
+    ] {
+        symlink(root.join(target), root.join(link)).unwrap();
+    }
+    let (mut client, _end) = fixture.connect();
+    for (path, told) in [
+        ("work/plain", Told::Text),
+        ("work/inside", Told::Text),
+        ("away/back", Told::Text),
+        ("away/../work/plain", Told::Text),
+        ("away", Told::Withheld),
+        ("work/out", Told::Withheld),
+        ("work/hard", Told::Refused),
+        ("work/shut", Told::Refused),
+        ("closed", Told::Refused),
+        ("work/door", Told::Refused),
+        ("work/../closed", Told::Refused),
+    ] {
+        let path = root.join(path).display().to_string();
+        let ask = |token: &str| format!("\"type\":\"set_directory\",\"path\":\"{path}\"{token}");
+        let agent = client.ask(&ask(r#","token":"the agent""#)).await;
+        let seen = match (agent.contains("\"ok\":true"), agent.contains("the text")) {
+            (true, true) => Told::Text,
+            (true, false) if agent.contains("use your own tool") => Told::Withheld,
+            (_, false) if agent.contains("the file belongs to the Gangline installation") => {
+                Told::Refused
+            }
+            other => panic!("{other:?} {agent}"),
+        };
+        assert_eq!(seen, told, "{path}: {agent}");
+        for token in ["", r#","token":"the owner""#] {
+            let answer = client.ask(&ask(token)).await;
+            assert!(!answer.contains("the text") && !answer.contains("CLAUDE.md\""), "{answer}");
+            assert!(
+                answer.contains("told to the agent alone") || answer.contains("refused: "),
+                "{answer}"
+            );
+        }
+    }
 }

@@ -62,3 +62,34 @@ async fn nobody_has_a_nick_that_looks_like_the_programs() {
     }
     room.shut().await;
 }
+
+/// A guest may be nobody who could be taken for the program, for somebody in charge or for an agent.
+#[tokio::test]
+async fn a_guest_has_no_nick_that_looks_like_ours() {
+    let room = Room::configured(guests(Guests::Talk), Origin::User(1001), |config| {
+        config.name = "spark".to_owned();
+    });
+    let room = room.await;
+    for (nick, may) in [
+        ("operator", false),
+        ("operat0r", false),
+        ("supervisor", false),
+        ("reminder", false),
+        ("system1", false),
+        ("gangline1", false),
+        ("_0wner", false),
+        ("spark-zoe", false),
+        ("spark_ada", false),
+        ("sp4rk-ada", true),
+        ("zoe", true),
+        ("opera", true),
+    ] {
+        let mut peer = room.dial().await;
+        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
+        let answer = peer.line().await.unwrap();
+        assert_eq!(answer.command, if may { "001" } else { "433" }, "{nick}");
+        peer.send("QUIT").await;
+        peer.until_closed().await;
+    }
+    room.shut().await;
+}

@@ -1,0 +1,180 @@
+//! What a commit changes, for whoever allows it: every file first; then what the configuration names of
+//! them, since that is read or run; then every line. What cannot be shown whole cannot be asked for.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use gangline_config::{
+    Config,
+    named::{Folders, behind_links, named},
+};
+use gangline_core::shown;
+use gangline_os::git::{ChangedFile, GitError, ObjectId, Repository};
+
+use super::changes::refused;
+
+/// The most of a difference that is shown, in bytes.
+const DIFF_MAX: usize = 256 * 1024;
+/// The most files that a commit may change.
+const FILES_MAX: usize = 500;
+
+/// A commit, as people see it.
+pub(super) struct Proposed {
+    /// Every file that differs, a line each.
+    pub(super) files: Vec<String>,
+    /// Those that a configuration names: `mcp.json (mcp_servers_file of oak-bob)`.
+    pub(super) named: Vec<String>,
+    /// The difference, with the named files first.
+    pub(super) diff: Vec<String>,
+}
+
+/// The two sides of a change.
+pub(super) struct Sides<'a> {
+    pub(super) repository: &'a Repository,
+    pub(super) commits: (&'a ObjectId, &'a ObjectId),
+    pub(super) configs: (&'a Config, &'a Config),
+    pub(super) config_file: &'a Path,
+}
+
+impl Sides<'_> {
+    /// Compares them.
+    ///
+    /// # Errors
+    /// Why nothing is asked for, and what to do.
+    pub(super) async fn compared(&self) -> Result<Proposed, String> {
+        let (before, after) = self.commits;
+        let files = self.repository.changed(before, after).await;
+        let files = files.map_err(|error| refused(&error))?;
+        if files.len() > FILES_MAX {
+            let count = files.len();
+            return Err(format!(
+                "no request made: the commit changes {count} files, and at most {FILES_MAX} can be shown \
+                 to an owner: split it"
+            ));
+        }
+        let by = self.named_files().await?;
+        let is_named = |file: &ChangedFile| by.contains_key(Path::new(&file.path));
+        if let Some(file) = files.iter().find(|file| is_named(file) && file.lines.is_none()) {
+            return Err(format!(
+                "no request made: {} is named by the configuration and is no text, so nobody can see what \
+                 it does: leave it out of the commit; an owner commits it",
+                shown::label(&file.path)
+            ));
+        }
+        let text = match self.repository.diff(before, after, usize::MAX).await {
+            Ok(text) if text.len() <= DIFF_MAX => text,
+            Ok(_) | Err(GitError::TooLong(_)) => {
+                return Err(format!(
+                    "no request made: the difference to what is in use is larger than {DIFF_MAX} bytes, \
+                     which is the most that can be shown to an owner: leave large files out of the commit"
+                ));
+            }
+            Err(error) => return Err(refused(&error)),
+        };
+        let line = |file: &ChangedFile| {
+            let by = by.get(Path::new(&file.path)).map_or_else(String::new, |by| {
+                format!(" (named by {})", by.iter().cloned().collect::<Vec<_>>().join(", "))
+            });
+            format!("{}{by}", described(file))
+        };
+        let named = files.iter().filter(|file| is_named(file));
+        let told = |file: &ChangedFile| {
+            let by: Vec<&str> = by[Path::new(&file.path)].iter().map(String::as_str).collect();
+            format!("{} (named by {})", shown::label(&file.path), by.join(", "))
+        };
+        let paths: Vec<&str> = named.clone().map(|file| file.path.as_str()).collect();
+        Ok(Proposed {
+            named: named.map(told).collect(),
+            diff: ordered(&text, &paths),
+            files: files.iter().map(line).collect(),
+        })
+    }
+
+    /// Returns the files of the repository that either configuration names, and where; behind links too.
+    async fn named_files(&self) -> Result<BTreeMap<PathBuf, BTreeSet<String>>, String> {
+        let folder = self.config_file.parent().unwrap_or(Path::new("/"));
+        let root = self.repository.root();
+        // The folder as it is written may lead to the repository over a link.
+        let depth = folder.canonicalize().ok();
+        let depth = depth.and_then(|it| Some(it.strip_prefix(root).ok()?.components().count()));
+        let written = folder.ancestors().nth(depth.unwrap_or(0)).map(Path::to_owned);
+        let roots: Vec<PathBuf> = written.into_iter().chain([root.to_owned()]).collect();
+        let home = std::env::home_dir();
+        let folders = Folders { roots: &roots, configuration: folder, home: home.as_deref() };
+        let mut found: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
+        let (before, after) = (self.configs.0, self.configs.1);
+        for (config, commit) in [(before, self.commits.0), (after, self.commits.1)] {
+            let links = self.repository.links(commit).await.map_err(|error| refused(&error))?;
+            let link = |path: &Path| links.get(path.to_str()?).map(PathBuf::from);
+            for one in named(config, folders) {
+                for path in behind_links(&one.path, &link) {
+                    found.entry(path).or_default().insert(one.by.clone());
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Returns a changed file on one line: `M extra.json, +3 −1 lines`.
+fn described(file: &ChangedFile) -> String {
+    let lines = match file.lines {
+        Some((added, removed)) => format!("+{added} −{removed} lines"),
+        None => "no text".to_owned(),
+    };
+    let mode = match &file.modes {
+        Some((_, is)) if is == "120000" => ", a link",
+        Some((was, is)) if is == "100755" && was != is => ", can be run",
+        Some(_) | None => "",
+    };
+    format!("{} {}, {lines}{mode}", file.status, shown::label(&file.path))
+}
+
+/// Returns the lines of a difference with these files first.
+fn ordered(text: &str, first: &[&str]) -> Vec<String> {
+    let mut sections: Vec<Vec<&str>> = Vec::new();
+    for line in text.lines() {
+        match sections.last_mut() {
+            Some(section) if !line.starts_with("diff --git ") => section.push(line),
+            Some(_) | None => sections.push(vec![line]),
+        }
+    }
+    let is_first = |section: &Vec<&str>| {
+        first.iter().any(|path| section[0] == format!("diff --git a/{path} b/{path}"))
+    };
+    let (named, others): (Vec<_>, Vec<_>) = sections.into_iter().partition(is_first);
+    named.into_iter().chain(others).flatten().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_named_files_of_a_difference_come_first() {
+        let text = "diff --git a/a b/a\n+x\ndiff --git a/b b/b\n+diff --git a/c b/c\n";
+        let expect = ["diff --git a/b b/b", "+diff --git a/c b/c", "diff --git a/a b/a", "+x"];
+        assert_eq!(ordered(text, &["b", "c"]), expect);
+        assert_eq!(ordered("", &["b"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_changed_file_is_one_line() {
+        let file = |lines, modes: Option<(&str, &str)>| ChangedFile {
+            path: "a\nb".to_owned(),
+            status: "M".to_owned(),
+            lines,
+            modes: modes.map(|(was, is)| (was.to_owned(), is.to_owned())),
+        };
+        for (lines, modes, expect) in [
+            (Some((3, 1)), None, "M a<U+000A>b, +3 −1 lines"),
+            (None, None, "M a<U+000A>b, no text"),
+            (Some((1, 1)), Some(("100644", "120000")), "M a<U+000A>b, +1 −1 lines, a link"),
+            (Some((0, 0)), Some(("100644", "100755")), "M a<U+000A>b, +0 −0 lines, can be run"),
+        ] {
+            assert_eq!(described(&file(lines, modes)), expect);
+        }
+    }
+}
