@@ -43,7 +43,7 @@ mod recover;
 mod relaying;
 mod rooms;
 mod root;
-mod rules;
+pub mod rules;
 mod session;
 mod settings;
 mod showing;

@@ -19,7 +19,7 @@ use gangline_api::{
     event::{Event, Notice, StartStep, StepState},
     status::StatusNote,
 };
-use gangline_core::{AgentName, agent::PhaseName};
+use gangline_core::{AgentName, agent::PhaseName, hook::WebhookEvent};
 use gangline_os::{
     change_notice::ChangeNotice,
     clock::{SharedClock, UnixMicros},
@@ -38,12 +38,14 @@ use tokio::sync::oneshot;
 use tracing::{error, info};
 
 use crate::{
+    alerts,
     bus::{Fatal, Incoming},
     control::{self, requests::Requests, socket::Socket},
     environment, folder,
     identity::{Identity, new_event},
     journal, model, recover,
     relaying::Prepared,
+    rules,
     settings::{Ended, Settings},
     texts,
 };
@@ -174,6 +176,7 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     let ordered = ordered.map_err(|error| unusable("cannot read orders", &error))?;
     journal::notify_all(&settings.paths, &recovered.notify);
     notices(&settings, &store, (&me, &epoch)).await;
+    void_rules(&store, &me).await;
     model::adopt(&settings.paths, &name, &configured);
     let notice_path = settings.paths.change_notice(name.as_str());
     let changes = ChangeNotice::bind(&notice_path)
@@ -245,6 +248,30 @@ async fn notices(settings: &Settings, store: &Store, (me, started): (&Identity, 
     if let Some(container) = settings.container.as_ref().filter(|it| it.mounted().is_none()) {
         let text = texts::no_container_state(&container.state, &settings.agent.directory);
         notice(store, me, "no_state", text).await;
+    }
+}
+
+/// Voids the rules that would not be made today, before anything is asked, and says so once.
+async fn void_rules(store: &Store, me: &Identity) {
+    let told = async {
+        let rows = store.rules(Some(&me.agent)).await?;
+        let found = rows.iter().filter(|row| row.void.is_none());
+        let found =
+            found.filter_map(|row| Some((row.rule.number, rules::no_longer_holds(&row.rule)?)));
+        let void = store.void_rules(&me.agent, found.collect()).await?;
+        if void.is_empty() {
+            return Ok(());
+        }
+        for row in &void {
+            notice(store, me, "rule", texts::void_rule(row)).await;
+        }
+        let numbers: Vec<i64> = void.iter().map(|row| row.rule.number).collect();
+        let text = texts::void_rules(&me.agent, &numbers);
+        let alert = alerts::alert(me, WebhookEvent::AgentError, &text).group("rules");
+        store.tell_void_rules(numbers, alert).await
+    };
+    if let Err(error) = told.await {
+        tracing::warn!(%error, "cannot look at the rules");
     }
 }
 

@@ -5,12 +5,14 @@
 
 use std::path::{Component, Path};
 
+use gangline_api::approval::LINKS;
 use gangline_core::{
     redact::Redactor,
-    rule::{COMMANDS_MAX, Form, Offer, Subject},
+    rule::{COMMANDS_MAX, Form, Offer, Rule, Subject},
     shown,
 };
-use gangline_runtime::{ApprovalAsk, shell};
+use gangline_os::fsio;
+use gangline_runtime::{ApprovalAsk, NamedFile, Way, shell};
 use serde_json::{Map, Value};
 
 /// The longest request that can have rules, in bytes of its words, path or arguments.
@@ -25,6 +27,8 @@ const FOLDERS: &[&str] = &["cwd", "workdir", "dir_path", "directory"];
 /// Tools that change one file, and the arguments that name it.
 const FILE_TOOLS: &[&str] = &["Edit", "Write", "MultiEdit", "NotebookEdit"];
 const FILES: &[&str] = &["file_path", "notebook_path"];
+/// Other tools whose rule is the same arguments, of a file that leads nowhere else.
+const OTHER_FILE_TOOLS: &[&str] = &["Read", "Delete", "Move"];
 /// The other arguments of such a tool: the change itself.
 const BESIDE_A_FILE: &[&str] = &[
     "old_string",
@@ -65,6 +69,9 @@ fn subject(ask: &ApprovalAsk, directory: &str) -> Result<Vec<Form>, String> {
     if ask.presumed {
         return Err("its program does not say which call it asks about".to_owned());
     }
+    if let Some(why) = leads_elsewhere(&ask.files) {
+        return Err(why);
+    }
     let empty = Map::new();
     let input = match &ask.input {
         Value::Object(fields) => fields,
@@ -77,7 +84,7 @@ fn subject(ask: &ApprovalAsk, directory: &str) -> Result<Vec<Form>, String> {
         return command(input, directory);
     }
     if FILE_TOOLS.contains(&ask.tool.as_str())
-        && let Some(form) = file(input)
+        && let Some(form) = file(input, &ask.files)
     {
         return Ok(vec![form]);
     }
@@ -85,7 +92,83 @@ fn subject(ask: &ApprovalAsk, directory: &str) -> Result<Vec<Form>, String> {
     if ["asks", "unknown", "title", "calls"].iter().any(|key| input.contains_key(*key)) {
         return Err("its program does not say its arguments".to_owned());
     }
+    // Whoever does not know where a file leads cannot compare it later.
+    if ask.files.is_empty()
+        && (FILE_TOOLS.contains(&ask.tool.as_str())
+            || OTHER_FILE_TOOLS.contains(&ask.tool.as_str()))
+    {
+        return Err("it is not known which file it is about".to_owned());
+    }
     Ok(vec![Form::Arguments(ask.input.to_string())])
+}
+
+/// Says why the files that a request names have no rule: tomorrow a link leads elsewhere.
+fn leads_elsewhere(files: &[NamedFile]) -> Option<String> {
+    files.iter().find_map(|file| {
+        let named = shown::code(&file.named);
+        let to = shown::code(&file.shown()?);
+        Some(match file.way {
+            Way::Several => format!("it is not clear which file `{named}` is: {to}"),
+            Way::Link | Way::Straight => format!("`{named}` leads to `{to}`"),
+        })
+    })
+}
+
+/// Returns the arguments as they are shown and stored, with the files that lead elsewhere. Nothing that a
+/// model calls so is believed.
+pub(crate) fn with_links(input: Value, files: &[NamedFile]) -> Value {
+    let links: Map<String, Value> = files
+        .iter()
+        .filter_map(|file| Some((file.named.clone(), Value::String(file.shown()?))))
+        .collect();
+    let Value::Object(mut fields) = input else { return input };
+    if let Some(said) = fields.remove(LINKS) {
+        fields.insert(format!("argument {LINKS}"), said);
+    }
+    if !links.is_empty() {
+        fields.insert(LINKS.to_owned(), Value::Object(links));
+    }
+    Value::Object(fields)
+}
+
+/// Says why a stored rule would not be made today; `None` if it would.
+#[must_use]
+pub fn no_longer_holds(rule: &Rule) -> Option<String> {
+    match &rule.form {
+        Form::Command(words) => shell::still_holds(words).err().map(|unclear| unclear.to_string()),
+        Form::File(path) => {
+            let leads_to = fsio::resolved(Path::new(path));
+            let same = leads_to == Path::new(path);
+            (!same).then(|| {
+                format!("the path leads to `{}`", shown::code(&leads_to.display().to_string()))
+            })
+        }
+        Form::Arguments(_) => None,
+    }
+}
+
+/// Returns what a recorded request would offer today. `stored` is what it offered when it was asked.
+#[must_use]
+pub fn offer_today((tool, detail): (&str, &str), stored: Offer) -> Offer {
+    let forms = match (tool, serde_json::from_str(detail)) {
+        ("Bash", Ok(Value::Object(input))) => command(&input, &stored.directory),
+        _ => match stored.forms().iter().find_map(|form| no_rule_of(&stored, form)) {
+            Some(why) => Err(why),
+            None => return stored,
+        },
+    };
+    // What was no rule when more was known is none now.
+    let subject = match (stored.subject, forms) {
+        (Subject::Unclear(why), _) | (_, Err(why)) => Subject::Unclear(why),
+        (Subject::Forms(_), Ok(forms)) => Subject::Forms(forms),
+    };
+    Offer { subject, ..stored }
+}
+
+fn no_rule_of(offer: &Offer, form: &Form) -> Option<String> {
+    let Offer { tool, directory, .. } = offer;
+    let (tool, directory) = (tool.clone(), directory.clone());
+    no_longer_holds(&Rule { number: 0, tool, directory, form: form.clone() })
 }
 
 fn command(input: &Map<String, Value>, directory: &str) -> Result<Vec<Form>, String> {
@@ -139,7 +222,7 @@ fn joined(words: &[Value]) -> Option<String> {
     shlex::try_join(words?).ok()
 }
 
-fn file(input: &Map<String, Value>) -> Option<Form> {
+fn file(input: &Map<String, Value>, files: &[NamedFile]) -> Option<Form> {
     let mut named = input.iter().filter(|(key, _)| FILES.contains(&key.as_str()));
     let path = named.next().and_then(|(_, value)| value.as_str())?;
     let known =
@@ -147,7 +230,9 @@ fn file(input: &Map<String, Value>) -> Option<Form> {
     let straight = Path::new(path).is_absolute()
         && Path::new(path).components().all(|part| part != Component::ParentDir);
     let one = named.next().is_none() && input.keys().all(known);
-    (straight && one).then(|| Form::File(path.to_owned()))
+    let [file] = files else { return None };
+    let place = file.leads_to.to_str().filter(|_| file.named == path)?;
+    (straight && one).then(|| Form::File(place.to_owned()))
 }
 
 fn size(form: &Form) -> usize {

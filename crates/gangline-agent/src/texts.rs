@@ -19,7 +19,7 @@ use gangline_core::{
     pause::{Held, PauseReason},
     shown::{self, label},
 };
-use gangline_store::{Cancel, MessageRow};
+use gangline_store::{Cancel, MessageRow, RuleRow};
 
 pub(crate) use budgets::{
     FLEET_PARKED, budget_alert, budget_holds, budget_raise, budget_refused, budget_stands,
@@ -112,6 +112,23 @@ pub(crate) fn ran_unasked((agent, mode): (&AgentName, &str), ran: &str) -> Strin
     format!(
         "{agent} ran {ran} unasked: `permissions: {mode}` has no effect on this program. Make it \
          ask in its own settings, or accept that it can do everything that you can do"
+    )
+}
+
+/// A rule that was made before and would not be made today.
+pub(crate) fn void_rule(row: &RuleRow) -> String {
+    let why = row.void.as_deref().unwrap_or_default();
+    format!("rule {} is void and allows nothing: {}: {why}", row.rule.number, row.rule)
+}
+
+/// All of them, for owners; what they say may have been asked in private.
+pub(crate) fn void_rules(agent: &AgentName, numbers: &[i64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    let (rules, are) = if numbers.len() == 1 { ("rule", "is") } else { ("rules", "are") };
+    format!(
+        "{rules} {} of {agent} {are} void: rules are checked more strictly now, and the agent asks again. \
+         `gangline policy list {agent}` says why; `always` makes a new rule where one may be made",
+        numbers.join(", ")
     )
 }
 

@@ -2,7 +2,7 @@
 
 mod wanted;
 
-pub use wanted::{wanted, wanted_of_row};
+pub use wanted::{LINKS, wanted, wanted_of_row};
 
 pub use gangline_core::approval::{ApprovalState, Decision};
 use gangline_core::{

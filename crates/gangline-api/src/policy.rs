@@ -34,6 +34,9 @@ pub struct PolicyRule {
     pub made_as: String,
     /// When it was made.
     pub made_at: String,
+    /// Why it allows nothing any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub void: Option<String>,
 }
 
 /// A rule that is worth making: an item of `gangline policy suggest --json`.
@@ -69,6 +72,9 @@ pub struct PolicyTest {
     pub calls: usize,
     /// What would be decided otherwise, oldest first.
     pub changes: Vec<PolicyChange>,
+    /// Everything that would run without asking, oldest first; without a file of rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unasked: Vec<PolicyChange>,
 }
 
 /// A call about which other rules decide otherwise.

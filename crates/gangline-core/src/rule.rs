@@ -14,10 +14,16 @@ pub mod suggest;
 /// The most simple commands in one command that can have rules.
 pub const COMMANDS_MAX: usize = 32;
 
+/// The words of a rule that are operators of the shell: between two commands of a pipeline, behind the
+/// folder that a command begins with, and where a part of a pipeline sends its errors.
+pub const OPERATORS: &[&str] =
+    &["|", "&&", "2>&1", "1>&2", ">&2", "2>/dev/null", ">/dev/null", "1>/dev/null", "&>/dev/null"];
+
 /// What one rule lets run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// This simple command, word for word. `cd FOLDER &&` in front of it are three words more.
+    /// This simple command, or this whole pipeline, word for word. `cd FOLDER &&` in front of it are
+    /// three words more, and operators are words ([`OPERATORS`]): no other word of a rule may be one.
     Command(Vec<String>),
     /// Any change of this file.
     File(String),
@@ -120,14 +126,20 @@ fn shown_as(tool: &str, form: &Form) -> String {
     }
 }
 
-/// Returns words as one line that a shell reads as the same words.
-fn line(words: &[String]) -> String {
-    match words {
-        [cd, folder, and, rest @ ..] if cd == "cd" && and == "&&" && !rest.is_empty() => {
-            format!("cd {} && {}", quoted(folder), line(rest))
-        }
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-    }
+/// Returns the words of a rule as one line that a shell reads as the same words.
+#[must_use]
+pub fn line(words: &[String]) -> String {
+    let moves = words.first().is_some_and(|word| word == "cd");
+    let shown = |(at, word): (usize, &String)| {
+        let next = words.get(at + 1).is_some_and(|next| next == "|");
+        let bare = match word.as_str() {
+            "|" => true,
+            "&&" => moves && at == 2,
+            word => next && OPERATORS.contains(&word),
+        };
+        if bare { word.clone() } else { quoted(word) }
+    };
+    words.iter().enumerate().map(shown).collect::<Vec<_>>().join(" ")
 }
 
 fn quoted(word: &str) -> String {

@@ -8,7 +8,7 @@ use gangline_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Command, Refusal, SessionId};
+use crate::{Command, NamedFile, Refusal, SessionId};
 
 /// One complete message of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +70,8 @@ pub struct ApprovalAsk {
     /// The backend asked without naming the call: these are the tool and arguments of one that it
     /// announced before. A person may decide by them; no rule may.
     pub presumed: bool,
+    /// The files that the call names, if it is one that uses files, and where they lead.
+    pub files: Vec<NamedFile>,
 }
 
 /// Why a turn failed, as far as the backend tells.

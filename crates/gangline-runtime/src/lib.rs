@@ -5,6 +5,7 @@
 
 pub mod acp;
 pub mod adapters;
+mod asked;
 pub mod claude;
 pub mod codex;
 mod command;
@@ -21,6 +22,7 @@ pub mod tmux;
 pub mod tools;
 pub mod toolserver;
 
+pub use asked::{NamedFile, Way, moved};
 pub use command::Command;
 pub use event::{ApprovalAsk, AssistantMessage, FailureKind, RuntimeEvent, TurnResult, Usage};
 pub use gangline_core::{block::Block, permission::Permissions};

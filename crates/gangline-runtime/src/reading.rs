@@ -16,7 +16,7 @@ use gangline_os::{
 };
 use serde_json::Value;
 
-use crate::StartOptions;
+use crate::{NamedFile, StartOptions};
 
 /// Arguments that name one file or folder, by the names that programs give them.
 const NAMED: [&str; 14] = [
@@ -40,6 +40,14 @@ const LISTED: [&str; 4] = ["paths", "files", "file_paths", "filePaths"];
 /// Tools that use the files that they name.
 const FILE_TOOLS: [&str; 9] =
     ["Read", "Write", "Edit", "MultiEdit", "NotebookRead", "NotebookEdit", "LS", "Delete", "Move"];
+/// The tool that runs commands.
+const SHELL: &str = "Bash";
+/// By what names such a tool may be told a folder.
+const SHELL_FOLDERS: [&str; 4] = ["cwd", "workdir", "dir_path", "directory"];
+/// Where people see a folder that the tool does not use.
+const IGNORED: &str = "ignored";
+/// Where they see one of which that is not known.
+const UNSURE: &str = "may_run_in";
 /// What makes a pattern of a path.
 const META: [char; 5] = ['*', '?', '[', '{', '!'];
 
@@ -166,6 +174,81 @@ impl Reading {
             ("Read" | "Grep" | "Edit" | "Delete" | "Move", _) => self.on_files(tool, &uses, None),
             _ => self.policy.permit(tool),
         }
+    }
+
+    /// Returns the files that a call names, and where each leads now; `more` are files that stand
+    /// elsewhere than in its arguments. A tool that uses none of its own has none.
+    pub(crate) fn files(&self, tool: &str, input: &Value, more: &[String]) -> Vec<NamedFile> {
+        let uses = match tool {
+            "Glob" => self.globbed(input),
+            tool if FILE_TOOLS.contains(&tool) || tool == "Grep" => named(input, Extent::Alone),
+            _ => return Vec::new(),
+        };
+        let named = uses.iter().map(|it| it.path.as_path());
+        self.named_files(named.chain(more.iter().map(Path::new)))
+    }
+
+    /// As [`Reading::files`], of paths that are known.
+    pub(crate) fn named_files<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Vec<NamedFile> {
+        let mut files: Vec<NamedFile> = Vec::new();
+        for path in paths {
+            let begins = [Some(&self.workdir), self.cwd.as_ref()];
+            let mut given: Vec<PathBuf> =
+                begins.into_iter().flatten().map(|folder| folder.join(path)).collect();
+            if let (Some(home), Ok(rest)) = (&self.home, path.strip_prefix("~")) {
+                given.push(home.join(rest));
+            }
+            given.dedup();
+            let name = path.display().to_string();
+            if !files.iter().any(|file| file.named == name) {
+                files.push(NamedFile::of(&name, given, &self.workdir));
+            }
+        }
+        files
+    }
+
+    /// Returns the arguments as people see them, of a program whose shell takes no folder: what it is
+    /// told of one is said to be ignored.
+    pub(crate) fn without_folder(&self, tool: &str, mut input: Value) -> Value {
+        let Some(fields) = input.as_object_mut().filter(|_| tool == SHELL) else { return input };
+        let mut ignored = serde_json::Map::new();
+        for name in SHELL_FOLDERS {
+            if let Some(folder) = fields.remove(name)
+                && folder.as_str().map(Path::new) != Some(&self.workdir)
+            {
+                ignored.insert(name.to_owned(), folder);
+            }
+        }
+        if !ignored.is_empty() {
+            fields.insert(IGNORED.to_owned(), ignored.into());
+        }
+        input
+    }
+
+    /// As [`Reading::without_folder`], of a program whose shell runs in the folder that `honoured` names.
+    /// Of any other name nobody knows whether it counts.
+    pub(crate) fn with_folder(&self, tool: &str, mut input: Value, honoured: &[&str]) -> Value {
+        let Some(fields) = input.as_object_mut().filter(|_| tool == SHELL) else { return input };
+        let mut unsure = serde_json::Map::new();
+        let mut runs_in = None;
+        for name in SHELL_FOLDERS {
+            let Some(folder) = fields.remove(name) else { continue };
+            let path = folder.as_str().map(|it| self.workdir.join(it));
+            match path {
+                Some(path) if path == self.workdir => {}
+                Some(path) if honoured.contains(&name) && runs_in.is_none() => runs_in = Some(path),
+                _ => {
+                    unsure.insert(name.to_owned(), folder);
+                }
+            }
+        }
+        if let Some(path) = runs_in {
+            fields.insert("cwd".to_owned(), path.display().to_string().into());
+        }
+        if !unsure.is_empty() {
+            fields.insert(UNSURE.to_owned(), unsure.into());
+        }
+        input
     }
 
     /// Returns what is to be done about a call that uses these files.

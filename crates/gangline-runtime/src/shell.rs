@@ -2,21 +2,22 @@
 //!
 //! A command that could do something else than it says is [`Unclear`], and a person is asked:
 //! anything that expands, redirects, assigns or defines, what the grammar does not know, and
-//! commands that run something else. The grammar and `shlex` must agree on each word. Each command
-//! gets a parser of its own, so a daemon that is asked nothing has none. Start at [`commands`].
+//! commands that run something else. The grammar and `shlex` must agree on each word. A pipeline stays
+//! whole. Each command gets a parser of its own, so a daemon that is asked nothing has none. Start at
+//! [`commands`]; which programs run what they do not show is in `programs`.
 
-use std::{
-    ops::ControlFlow,
-    path::{Component, Path},
-};
+use std::ops::ControlFlow;
 
+use gangline_core::rule::{self, OPERATORS};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use self::names::{
-    BEFORE, CHANGE_REST, GIVING, HARMLESS, INTERPRETERS, RUN_ARGUMENTS, RUN_UNSEEN, SHELLS, TELLING,
+use self::{
+    names::{HARMLESS, SHELLS},
+    programs::is_file,
 };
 
 mod names;
+mod programs;
 
 /// The longest command that is taken apart, in bytes.
 pub const SCRIPT_MAX: usize = 4 * 1024;
@@ -59,6 +60,12 @@ pub enum Unclear {
     /// `eval`, a shell that reads its input, `xargs` and their like.
     #[error("it runs commands that it does not show")]
     RunsUnseen,
+    /// A list, or a program that may do what it reads, behind a pipe.
+    #[error("it pipes into something that may run its input")]
+    Piped,
+    /// A quoted `|`, `&&` or redirection, which a rule could not tell from the operator.
+    #[error("one of its words looks like an operator of the shell")]
+    LikeOperator,
     /// A change of folder in the middle, or of what commands mean.
     #[error("it changes what later commands do")]
     ChangesRest,
@@ -67,13 +74,23 @@ pub enum Unclear {
     TooDeep,
 }
 
-/// Returns the simple commands of a shell command, each as its words, in order. If it begins with `cd
-/// FOLDER &&`, these three words precede the words of every other command.
+/// Returns the simple commands of a shell command, each as its words, in order. A pipeline is one of
+/// them, with its operators as words. If it begins with `cd FOLDER &&`, these three words precede the
+/// words of every other command.
 ///
 /// # Errors
 /// [`Unclear`] if a person must be asked.
 pub fn commands(script: &str) -> Result<Vec<Vec<String>>, Unclear> {
     read(script, 0)
+}
+
+/// Returns whether a rule of these words would still be made today of the command that they say.
+///
+/// # Errors
+/// Why it would not.
+pub fn still_holds(words: &[String]) -> Result<(), Unclear> {
+    let again = commands(&rule::line(words))?;
+    if again == [words] { Ok(()) } else { Err(Unclear::LikeOperator) }
 }
 
 fn read(script: &str, depth: usize) -> Result<Vec<Vec<String>>, Unclear> {
@@ -182,8 +199,10 @@ impl<'a> Reader<'a> {
 
     fn statement_of_any_kind(&mut self, node: Node<'_>) -> Result<(), Unclear> {
         match node.kind() {
-            "program" | "list" | "pipeline" | "subshell" | "compound_statement"
-            | "negated_command" => self.parts(node),
+            "program" | "list" | "subshell" | "compound_statement" | "negated_command" => {
+                self.parts(node)
+            }
+            "pipeline" => self.pipeline(node),
             "redirected_statement" => self.redirected(node),
             "command" => self.command(node),
             "comment" if self.begins_a_word(node) => Ok(()),
@@ -202,7 +221,7 @@ impl<'a> Reader<'a> {
     }
 
     fn parts(&mut self, node: Node<'_>) -> Result<(), Unclear> {
-        const BETWEEN: &[&str] = &["&&", "||", "|", ";", "\n", "(", ")", "{", "}", "!"];
+        const BETWEEN: &[&str] = &["&&", "||", ";", "\n", "(", ")", "{", "}", "!"];
         let mut cursor = node.walk();
         let mut reached = node.start_byte();
         for child in node.children(&mut cursor) {
@@ -223,25 +242,88 @@ impl<'a> Reader<'a> {
     }
 
     fn redirected(&mut self, node: Node<'_>) -> Result<(), Unclear> {
+        let (inner, _) = self.without_redirections(node)?;
+        self.statement(inner)
+    }
+
+    /// Returns the statement that a redirection belongs to, and its harmless redirections as words.
+    fn without_redirections<'t>(&self, node: Node<'t>) -> Result<(Node<'t>, Vec<String>), Unclear> {
         let mut cursor = node.walk();
         let mut reached = node.start_byte();
+        let (mut inner, mut redirections) = (None, Vec::new());
         for child in node.children(&mut cursor) {
             if !self.is_blank(reached, child.start_byte()) {
                 return Err(Unclear::Broken);
             }
             reached = child.end_byte();
             match child.kind() {
-                "file_redirect" if HARMLESS.contains(&self.text(child)) => {}
+                "file_redirect" if HARMLESS.contains(&self.text(child)) => {
+                    redirections.push(self.text(child).replace(' ', ""));
+                }
                 "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
                     return Err(Unclear::Redirects);
                 }
-                _ => self.statement(child)?,
+                _ if inner.is_none() => inner = Some(child),
+                _ => return Err(Unclear::Broken),
             }
         }
-        match reached == node.end_byte() {
-            true => Ok(()),
-            false => Err(Unclear::Broken),
+        match inner {
+            Some(inner) if reached == node.end_byte() => Ok((inner, redirections)),
+            Some(_) | None => Err(Unclear::Broken),
         }
+    }
+
+    /// A pipeline is one form: what a part reads depends on the parts before it.
+    fn pipeline(&mut self, node: Node<'_>) -> Result<(), Unclear> {
+        let mut cursor = node.walk();
+        let mut reached = node.start_byte();
+        let mut stages: Vec<Vec<String>> = Vec::new();
+        for child in node.children(&mut cursor) {
+            if !self.is_blank(reached, child.start_byte()) || child.is_missing() {
+                return Err(Unclear::Broken);
+            }
+            reached = child.end_byte();
+            if child.is_named() {
+                self.stage(child, &mut stages)?;
+            } else if child.kind() != "|" {
+                return Err(Unclear::Compound);
+            }
+        }
+        // Where the last one sends its errors changes nothing that another part reads.
+        if let Some(last) = stages.last_mut() {
+            let kept = last.iter().take_while(|word| !OPERATORS.contains(&word.as_str())).count();
+            last.truncate(kept);
+        }
+        match reached == node.end_byte() && stages.len() > 1 {
+            true => self.found.push(self.in_folder(stages.join(&"|".to_owned()))),
+            false => return Err(Unclear::Broken),
+        }
+        Ok(())
+    }
+
+    /// Reads one part of a pipeline: a simple command, or a pipeline that the grammar nests in it.
+    fn stage(&mut self, node: Node<'_>, stages: &mut Vec<Vec<String>>) -> Result<(), Unclear> {
+        let (inner, redirections) = match node.kind() {
+            "redirected_statement" => self.without_redirections(node)?,
+            _ => (node, Vec::new()),
+        };
+        if inner.kind() != "command" {
+            return Err(match inner.kind() {
+                "list" | "subshell" | "compound_statement" | "pipeline" | "negated_command" => {
+                    Unclear::Piped
+                }
+                "variable_assignment" | "declaration_command" | "unset_command" => Unclear::Assigns,
+                _ => Unclear::Compound,
+            });
+        }
+        let opened = self.unwrapped(self.words(inner)?)?;
+        let [words] = &opened[..] else { return Err(Unclear::Piped) };
+        let whole = words.iter().any(|word| OPERATORS.contains(&word.as_str()));
+        if whole || !stages.is_empty() && !programs::takes_data(words) {
+            return Err(Unclear::Piped);
+        }
+        stages.push(words.iter().cloned().chain(redirections).collect());
+        Ok(())
     }
 
     fn command(&mut self, node: Node<'_>) -> Result<(), Unclear> {
@@ -250,11 +332,17 @@ impl<'a> Reader<'a> {
             Some((at, _)) if *at == node.start_byte() => return Ok(()),
             Some(_) | None => {}
         }
-        let before = self.moved.as_ref().map(|(_, words)| words.clone()).unwrap_or_default();
         for words in self.unwrapped(words)? {
-            self.found.push(before.iter().cloned().chain(words).collect());
+            let words = self.in_folder(words);
+            self.found.push(words);
         }
         Ok(())
+    }
+
+    /// Returns the words with the `cd FOLDER &&` that precedes everything.
+    fn in_folder(&self, words: Vec<String>) -> Vec<String> {
+        let before = self.moved.iter().flat_map(|(_, words)| words.iter().cloned());
+        before.chain(words).collect()
     }
 
     /// Returns the commands that a simple command runs: `sh -c` is opened.
@@ -270,10 +358,8 @@ impl<'a> Reader<'a> {
                 _ => Err(Unclear::RunsUnseen),
             };
         }
-        match plain(name, rest) {
-            Ok(()) => Ok(vec![words]),
-            Err(unclear) => Err(unclear),
-        }
+        programs::check(&words)?;
+        Ok(vec![words])
     }
 
     /// Returns the words of a simple command, on which both readers agree.
@@ -301,6 +387,9 @@ impl<'a> Reader<'a> {
         }
         // No text is known that the two read otherwise (1.3 million were tried): a net below the grammar.
         let again = shlex::split(self.text(node)).ok_or(Unclear::Broken)?;
+        if words.iter().any(|word| OPERATORS.contains(&word.as_str())) {
+            return Err(Unclear::LikeOperator);
+        }
         match again == words && reached == node.end_byte() {
             true => Ok(words),
             false => Err(Unclear::Broken),
@@ -337,72 +426,6 @@ impl<'a> Reader<'a> {
             _ => Err(Unclear::Expands),
         }
     }
-}
-
-/// Returns an error for a program that runs or changes more than its words say.
-fn plain(name: &str, rest: &[String]) -> Result<(), Unclear> {
-    let base = base(name);
-    if base.is_empty() {
-        return Err(Unclear::Empty);
-    }
-    if name.contains('=') {
-        return Err(Unclear::Assigns);
-    }
-    // Shells at unusual paths too: nobody knows whose they are.
-    if is_shell_like(base) {
-        return Err(Unclear::RunsUnseen);
-    }
-    if CHANGE_REST.contains(&base) || base == "printf" && rest.iter().any(|it| it.starts_with("-v"))
-    {
-        return Err(Unclear::ChangesRest);
-    }
-    let runs = |word: &String| {
-        let base = self::base(word);
-        is_shell_like(base) || is_interpreter(base) || CHANGE_REST.contains(&base)
-    };
-    if RUN_ARGUMENTS.contains(&base) && rest.iter().any(runs) {
-        return Err(Unclear::RunsUnseen);
-    }
-    match is_interpreter(base) && reads_input(base, rest) {
-        true => Err(Unclear::RunsUnseen),
-        false => Ok(()),
-    }
-}
-
-/// Returns whether an interpreter may run its input: the first word that is more than an option
-/// without a value neither is a file nor gives what to run.
-fn reads_input(base: &str, rest: &[String]) -> bool {
-    let words: Vec<&str> =
-        rest.iter().map(String::as_str).skip_while(|word| BEFORE.contains(word)).collect();
-    match words[..] {
-        [] => true,
-        // Python's `-v` is no version.
-        ["-v"] => base.starts_with("py") || base.starts_with("ipy"),
-        [only] if TELLING.contains(&only) => false,
-        [option, given, ..] if GIVING.contains(&option) => !is_file(given),
-        [file, ..] => !is_file(file),
-    }
-}
-
-/// Returns whether a word names a file, and not the input under some name.
-fn is_file(word: &str) -> bool {
-    let path = Path::new(word);
-    let input = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
-    let has = |name: &str| path.components().any(|it| it == Component::Normal(name.as_ref()));
-    let led = path.components().any(|it| it == Component::ParentDir) && (has("dev") || has("proc"));
-    !word.starts_with('-') && !input && !led
-}
-
-fn base(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
-}
-
-fn is_shell_like(base: &str) -> bool {
-    RUN_UNSEEN.contains(&base) || SHELLS.contains(&base)
-}
-
-fn is_interpreter(base: &str) -> bool {
-    INTERPRETERS.contains(&base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
 /// Returns a word without quotes, if it means itself.

@@ -61,6 +61,7 @@ ops! {
     WITHDRAW_APPROVAL = "withdraw_approval",
     VOID_OLDER = "void_older",
     REMOVE_RULE = "remove_rule",
+    VOID_RULES = "void_rules",
     ASK = "ask",
     ANSWER = "answer",
     CANCEL_QUESTION = "cancel_question",

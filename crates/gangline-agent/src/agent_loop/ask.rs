@@ -67,6 +67,7 @@ struct Ask {
 impl Ask {
     fn of(ask: ApprovalAsk, folder: &str, redactor: &Redactor) -> Self {
         let offer = rules::offer(&ask, folder, redactor);
+        let ask = ApprovalAsk { input: rules::with_links(ask.input, &ask.files), ..ask };
         let args_hash = args_hash(&ask);
         let ask = ApprovalAsk { input: masked(ask.input, redactor), ..ask };
         Self { ask, offer, args_hash, number: None, reason: None }

@@ -8,7 +8,13 @@ fn turn(number: i64) -> TurnId {
 }
 
 fn ask(tool: &str, input: Value) -> ApprovalAsk {
-    ApprovalAsk { request: "r".to_owned(), tool: tool.to_owned(), input, presumed: false }
+    ApprovalAsk {
+        request: "r".to_owned(),
+        tool: tool.to_owned(),
+        input,
+        presumed: false,
+        files: Vec::new(),
+    }
 }
 
 fn notes(folder: &Path) -> Notes {

@@ -10,6 +10,7 @@ use super::*;
 fn shown(folder: &Path, closed: Vec<PathBuf>, path: &str) -> Vec<String> {
     let file = FileChange {
         path: path.to_owned(),
+        leads_to: None,
         extent: FileExtent::Whole,
         change: Change::to("one\nTWO\nthree\n"),
     };

@@ -19,6 +19,7 @@ mod hooks;
 mod inbox;
 mod ipc;
 mod judges;
+mod links;
 mod manager;
 mod misbehaving;
 mod model;

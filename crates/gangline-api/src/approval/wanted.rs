@@ -13,8 +13,11 @@ const SHELL: &str = "Bash";
 const WRITERS: [&str; 3] = ["Write", "Edit", "MultiEdit"];
 /// How a tool may call a file.
 const FILE: [&str; 3] = ["file_path", "path", "filePath"];
+/// The field in which a daemon adds to a call's arguments which of its files lead elsewhere than they
+/// seem to, and where.
+pub const LINKS: &str = "gangline:links";
 /// Arguments that change nothing of what is done, or that are shown elsewhere.
-const SAID: [&str; 5] = ["description", "reason", "timeout", "cwd", "title"];
+const SAID: [&str; 6] = ["description", "reason", "timeout", "cwd", "title", LINKS];
 
 /// Returns what the call of a tool would do. `input` are its arguments, masked.
 #[must_use]
@@ -30,7 +33,7 @@ pub fn wanted(tool: &str, input: &Value) -> Wanted {
         (Some(title), asks) if title != tool => Some(format!("{title}: {asks}")),
         (Some(_) | None, asks) => Some(asks.to_owned()),
     });
-    let arguments = || asks.unwrap_or_else(|| input.to_string());
+    let arguments = || asks.unwrap_or_else(|| without_links(input)) + &links_of(input);
     known.unwrap_or_else(|| Wanted::Use { tool: tool.to_owned(), arguments: arguments() })
 }
 
@@ -63,7 +66,7 @@ fn is_list_of(commands: Option<&Value>, command: &str) -> bool {
 
 fn files(fields: &Map<String, Value>) -> Option<Wanted> {
     if let Some(changes) = fields.get("changes") {
-        let files = patches(changes)?;
+        let files = patches(changes, fields)?;
         // Its name of the files says what the changes say.
         return Some(Wanted::Write { files, more: rest(fields, &["changes", "file_path"]) });
     }
@@ -81,7 +84,8 @@ fn files(fields: &Map<String, Value>) -> Option<Wanted> {
     };
     let used: Vec<&str> = used.into_iter().chain([name]).collect();
     let more = rest(fields, &used);
-    Some(Wanted::Write { files: vec![FileChange { path, extent, change }], more })
+    let leads_to = leads_to(fields, &path);
+    Some(Wanted::Write { files: vec![FileChange { path, leads_to, extent, change }], more })
 }
 
 fn edit(edit: &Value) -> Option<Change> {
@@ -96,10 +100,11 @@ fn edit(edit: &Value) -> Option<Change> {
 }
 
 /// A list of `{path, kind, diff}`.
-fn patches(changes: &Value) -> Option<Vec<FileChange>> {
+fn patches(changes: &Value, all: &Map<String, Value>) -> Option<Vec<FileChange>> {
     let patch = |change: &Value| {
         let fields = change.as_object()?;
         let (path, diff) = (text(fields, "path")?, text(fields, "diff")?);
+        let named = path;
         let kind = fields.get("kind").and_then(Value::as_object);
         let moved = kind.and_then(|kind| text(kind, "move_path"));
         let kind = kind.and_then(|kind| text(kind, "type")).or_else(|| text(fields, "kind"));
@@ -110,11 +115,37 @@ fn patches(changes: &Value) -> Option<Vec<FileChange>> {
             Some("delete") => (format!("{path} (deleted)"), FileExtent::Parts, Change::gone(diff)),
             _ => (path.to_owned(), FileExtent::Parts, Change::of_unified(diff)),
         };
+        let leads = [Some(named), moved].into_iter().flatten().filter_map(|it| leads_to(all, it));
+        let leads: Vec<String> = leads.collect();
+        let leads_to = (!leads.is_empty()).then(|| leads.join(", "));
         let path = moved.map_or_else(|| path.clone(), |moved| format!("{path} -> {moved}"));
-        Some(FileChange { path, extent, change })
+        Some(FileChange { path, leads_to, extent, change })
     };
     let files: Vec<FileChange> = changes.as_array()?.iter().map(patch).collect::<Option<_>>()?;
     (!files.is_empty()).then_some(files)
+}
+
+/// Returns where a file leads, if its name does not say it.
+fn leads_to(fields: &Map<String, Value>, path: &str) -> Option<String> {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    fields.get(LINKS)?.as_object()?.get(path)?.as_str().map(str::to_owned)
+}
+
+fn without_links(input: &Value) -> String {
+    match input.as_object() {
+        Some(fields) if fields.contains_key(LINKS) => {
+            let rest = fields.iter().filter(|(name, _)| *name != LINKS);
+            let rest: Map<String, Value> = rest.map(|(k, v)| (k.clone(), v.clone())).collect();
+            Value::Object(rest).to_string()
+        }
+        Some(_) | None => input.to_string(),
+    }
+}
+
+/// Returns ` (NAME → PLACE, a link)` of each file that leads elsewhere.
+fn links_of(input: &Value) -> String {
+    let links = input.get(LINKS).and_then(Value::as_object).into_iter().flatten();
+    links.filter_map(|(name, to)| Some(format!(" ({name} → {})", to.as_str()?))).collect()
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {

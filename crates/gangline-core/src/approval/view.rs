@@ -62,6 +62,8 @@ pub enum Wanted {
 pub struct FileChange {
     /// Which file.
     pub path: String,
+    /// Where that leads, if the path does not say it.
+    pub leads_to: Option<String>,
     /// Whether all of its content is given, so that what it held is gone.
     pub extent: FileExtent,
     /// The lines, as a difference.
@@ -214,8 +216,7 @@ impl Parts {
                 }
             }
             Wanted::Write { files, more } => {
-                let names: Vec<String> =
-                    files.iter().map(|it| path(&it.path, around.home)).collect();
+                let names: Vec<String> = files.iter().map(|it| named(it, around.home)).collect();
                 let mut what = names.join(", ");
                 add_more(&mut what, more.as_deref());
                 Self {
@@ -239,6 +240,14 @@ impl Parts {
                 }
             }
         }
+    }
+}
+
+fn named(file: &FileChange, home: Option<&str>) -> String {
+    let name = path(&file.path, home);
+    match &file.leads_to {
+        Some(to) => format!("{name} → {}", path(to, home)),
+        None => name,
     }
 }
 
@@ -366,7 +375,9 @@ pub fn whole(wanted: &Wanted, around: Around<'_>) -> Vec<String> {
             }
             for file in files {
                 let counted = counted(std::slice::from_ref(file));
-                out.push(format!("file: {} ({counted})", shown::code(&file.path)));
+                let leads = file.leads_to.iter().map(|to| format!(" → {}", shown::code(to)));
+                let leads: String = leads.collect();
+                out.push(format!("file: {}{leads} ({counted})", shown::code(&file.path)));
                 out.extend(file.change.shown());
             }
             out.extend(more.as_deref().map(|more| format!("with: {}", shown::code(more))));

@@ -2,159 +2,159 @@
 
 use std::path::{Component, Path};
 
-use super::{Form, Offer, Rule, Subject, replay::Was};
+use super::{Form, OPERATORS, Offer, Rule, Subject, replay::Was};
 
-/// Commands whose rules are never suggested: they destroy, publish, install, reach other machines, run
-/// something else, or change what others may do.
-const DANGEROUS: &[&str] = &[
-    "apt",
-    "apt-get",
-    "at",
-    "aws",
-    "az",
-    "bash",
-    "brew",
-    "bun",
-    "bunx",
-    "chattr",
-    "chgrp",
-    "chmod",
-    "chown",
-    "chroot",
-    "cp",
-    "crontab",
-    "curl",
-    "dash",
-    "dd",
-    "deno",
-    "dnf",
-    "docker",
-    "doas",
-    "env",
-    "find",
-    "ftp",
-    "gangline",
-    "gcloud",
-    "gh",
-    "glab",
-    "gpg",
-    "helm",
-    "install",
-    "ip",
-    "iptables",
-    "kill",
-    "killall",
-    "ksh",
-    "kubectl",
-    "launchctl",
-    "ln",
-    "mkfs",
-    "mount",
-    "mv",
-    "mysql",
-    "nc",
-    "ncat",
-    "nft",
-    "node",
-    "nohup",
-    "npx",
-    "nsenter",
-    "openssl",
-    "pacman",
-    "passwd",
-    "perl",
-    "php",
-    "pip",
-    "pip3",
-    "pipx",
-    "pkexec",
-    "pkill",
-    "podman",
-    "pnpx",
-    "poweroff",
-    "psql",
-    "python",
-    "python3",
-    "reboot",
-    "rm",
-    "rmdir",
-    "rsync",
-    "ruby",
-    "scp",
-    "sed",
-    "setfacl",
-    "sftp",
-    "sh",
-    "shred",
-    "shutdown",
-    "socat",
-    "sqlite3",
-    "ssh",
-    "su",
-    "sudo",
-    "systemctl",
-    "tar",
-    "tee",
-    "telnet",
-    "terraform",
-    "timeout",
-    "truncate",
-    "umount",
-    "unlink",
-    "unshare",
-    "unzip",
-    "useradd",
-    "usermod",
-    "uvx",
-    "wget",
-    "xargs",
-    "yum",
-    "zsh",
-];
-/// Of these programs the commands that change something beyond the folder, or run what they fetch.
-const PARTS: &[(&str, &[&str])] = &[
-    ("cargo", &["install", "login", "owner", "publish", "uninstall", "yank"]),
+/// What may be suggested: builders, tests, linters, and commands that only read. A program with words
+/// behind it may be suggested with one of these first. The list is for suggestions alone; with `always`
+/// a person may make a rule of anything that they see.
+const HARMLESS: &[(&str, &[&str])] = &[
     (
-        "git",
-        &[
-            "am",
-            "branch",
-            "checkout",
-            "cherry-pick",
-            "clean",
-            "clone",
-            "commit",
-            "config",
-            "fetch",
-            "filter-branch",
-            "gc",
-            "merge",
-            "mv",
-            "pull",
-            "push",
-            "rebase",
-            "remote",
-            "reset",
-            "restore",
-            "revert",
-            "rm",
-            "send-email",
-            "stash",
-            "submodule",
-            "switch",
-            "tag",
-            "update-ref",
-            "worktree",
-        ],
+        "cargo",
+        &["build", "check", "test", "clippy", "fmt", "doc", "tree", "metadata", "bench", "nextest"],
     ),
-    ("go", &["get", "install", "run"]),
-    ("npm", &["ci", "exec", "i", "install", "login", "publish", "uninstall", "unpublish", "x"]),
-    ("pnpm", &["add", "dlx", "exec", "i", "install", "publish", "remove"]),
-    ("uv", &["add", "pip", "publish", "run", "sync", "tool"]),
-    ("yarn", &["add", "dlx", "install", "publish", "remove"]),
+    ("npm", &["test", "t", "run", "ls", "outdated"]),
+    ("pnpm", &["test", "t", "run", "ls", "outdated"]),
+    ("yarn", &["test", "run", "list", "outdated"]),
+    ("bun", &["test"]),
+    ("go", &["build", "test", "vet", "fmt", "list", "version"]),
+    ("make", MAKE),
+    ("gmake", MAKE),
+    ("just", &["test", "check", "lint", "build"]),
+    ("mvn", &["test", "compile", "verify"]),
+    ("gradle", &["test", "build", "check"]),
+    ("dotnet", &["build", "test"]),
+    ("swift", &["build", "test"]),
+    ("mix", &["test", "compile"]),
+    ("ruff", &["check", "format"]),
+    ("golangci-lint", &["run"]),
+    ("git", GIT),
+    ("pytest", ANY),
+    ("mypy", ANY),
+    ("black", ANY),
+    ("isort", ANY),
+    ("flake8", ANY),
+    ("pylint", ANY),
+    ("eslint", ANY),
+    ("prettier", ANY),
+    ("stylelint", ANY),
+    ("tsc", ANY),
+    ("jest", ANY),
+    ("vitest", ANY),
+    ("mocha", ANY),
+    ("rspec", ANY),
+    ("rubocop", ANY),
+    ("phpunit", ANY),
+    ("rustfmt", ANY),
+    ("gofmt", ANY),
+    ("shellcheck", ANY),
+    ("hadolint", ANY),
+    ("yamllint", ANY),
+    ("markdownlint", ANY),
+    ("ctest", ANY),
+    ("ls", ANY),
+    ("cat", ANY),
+    ("head", ANY),
+    ("tail", ANY),
+    ("wc", ANY),
+    ("grep", ANY),
+    ("rg", ANY),
+    ("cut", ANY),
+    ("tr", ANY),
+    ("nl", ANY),
+    ("jq", ANY),
+    ("pwd", ANY),
+    ("echo", ANY),
+    ("true", ANY),
+    ("date", ANY),
+    ("uname", ANY),
+    ("whoami", ANY),
+    ("which", ANY),
+    ("tree", ANY),
+    ("du", ANY),
+    ("df", ANY),
+    ("file", ANY),
+    ("stat", ANY),
+    ("diff", ANY),
+    ("cmp", ANY),
+    ("basename", ANY),
+    ("dirname", ANY),
+    ("sha256sum", ANY),
+];
+/// The program does nothing but read or check, whatever its words are.
+const ANY: &[&str] = &[];
+const MAKE: &[&str] =
+    &["all", "build", "test", "tests", "check", "lint", "fmt", "format", "typecheck"];
+const GIT: &[&str] =
+    &["status", "diff", "log", "show", "blame", "ls-files", "rev-parse", "describe", "shortlog"];
+/// What `npm run` may be told: the usual names of scripts that build and test.
+const SCRIPTS: &[&str] =
+    &["test", "tests", "lint", "build", "typecheck", "type-check", "check", "format", "fmt"];
+/// Options that change or write something, run something, or send something; a value may follow.
+const NEVER_OPTIONS: &[&str] = &[
+    "-f",
+    "-o",
+    "-w",
+    "-i",
+    "-x",
+    "--force",
+    "--delete",
+    "--no-verify",
+    "--output",
+    "--write",
+    "--in-place",
+    "--fix",
+    "--unsafe",
+    "--exec",
+    "--pre",
+    "--hostname-bin",
+    "--config",
+    "--plugin",
+    "--ext-diff",
+    "--textconv",
+    "--toolexec",
+    "--rulesdir",
+    "--resolve-plugins",
+    "--set",
+    "--publish",
+    "--open",
+    "--watch-filesystem",
+    "--script-shell",
+    "--file",
+    "--manifest-path",
+    "--rcfile",
+    "--require",
+    "-toolexec",
+    "-exec",
+    "--compress-program",
+    "--registry",
+    "--fix-type",
+    "--debugger",
+    "--pdb",
+    "--settings",
+];
+/// Kinds of files whose rules may be suggested: text and source.
+const KINDS: &[&str] = &[
+    "md", "txt", "rst", "adoc", "html", "css", "scss", "svg", "csv", "rs", "py", "js", "jsx", "ts",
+    "tsx", "vue", "svelte", "go", "java", "kt", "swift", "c", "h", "cpp", "hpp", "cs", "rb", "php",
+    "sql",
+];
+/// Files of these kinds that say what runs, or what an agent is told.
+const NEVER_FILES: &[&str] = &[
+    "build.rs",
+    "conftest.py",
+    "setup.py",
+    "noxfile.py",
+    "claude.md",
+    "agents.md",
+    "gemini.md",
+    "skill.md",
+    "rakefile.rb",
+    "gulpfile.js",
+    "gruntfile.js",
 ];
 
 const OUTSIDE: &str = "it names a hidden file, or one outside the agent's folder";
+const UNKNOWN: &str = "it is not on the list of commands that may be suggested";
 
 /// Says why a rule for this is not suggested; `None` if it may be. Whoever wants such a rule makes it
 /// with `always`, and sees what it allows.
@@ -177,36 +177,61 @@ fn command(directory: &Path, words: &[String]) -> Option<&'static str> {
         }
         words => words,
     };
+    words.split(|word| word == "|").find_map(|stage| stage_of(directory, stage))
+}
+
+/// Looks at one command of a pipeline.
+fn stage_of(directory: &Path, words: &[String]) -> Option<&'static str> {
+    let operator = |word: &&String| OPERATORS.contains(&word.as_str());
+    let words: Vec<&str> = words.iter().filter(|it| !operator(it)).map(String::as_str).collect();
     let Some((program, arguments)) = words.split_first() else { return Some("it is empty") };
-    // Another file of that name may stand there tomorrow.
-    if program.contains('/') {
-        return Some("it runs a file that may say something else later");
-    }
-    let versionless = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if DANGEROUS.contains(&program.as_str()) || DANGEROUS.contains(&versionless) {
-        return Some("the command can destroy, publish, install or run something else");
-    }
-    let parts = PARTS.iter().find(|(name, _)| name == program).map(|(_, parts)| *parts);
-    let dangerous = |word: &String| parts.is_some_and(|parts| parts.contains(&word.as_str()));
-    if arguments.iter().any(dangerous) {
-        return Some("this part of the program changes something beyond the folder");
-    }
-    // Of such a program the first word that is no option is what it does.
-    let acts = arguments.iter().any(|word| !word.starts_with('-'));
-    if parts.is_some() && !acts {
-        return Some("it is not clear what the program does");
-    }
+    let Some((_, parts)) = HARMLESS.iter().find(|(name, _)| name == program) else {
+        return match words[..] {
+            ["python3" | "python", "-m", module, ..]
+                if ["pytest", "unittest", "mypy", "ruff"].contains(&module) =>
+            {
+                arguments_of(directory, arguments.get(2..).unwrap_or_default())
+            }
+            _ => Some(UNKNOWN),
+        };
+    };
+    let known = match arguments.first() {
+        _ if parts.is_empty() => true,
+        Some(&"run") if ["npm", "pnpm", "yarn"].contains(program) => {
+            arguments.get(1).is_some_and(|script| is_usual(script))
+        }
+        // The other targets of `make` are other parts.
+        Some(_) if ["make", "gmake", "just"].contains(program) => {
+            arguments.iter().all(|it| parts.contains(it) || is_jobs(it))
+        }
+        Some(part) => parts.contains(part),
+        None => ["make", "gmake"].contains(program),
+    };
+    if known { arguments_of(directory, arguments) } else { Some(UNKNOWN) }
+}
+
+fn is_jobs(word: &str) -> bool {
+    word.strip_prefix("-j").is_some_and(|count| count.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Returns whether a script is one of the usual ones, or a kind of one such as `test:unit`.
+fn is_usual(script: &str) -> bool {
+    let (name, kind) = script.split_once(':').unwrap_or((script, ""));
+    SCRIPTS.contains(&name) && ["", "unit", "e2e", "ci", "all", "check", "types"].contains(&kind)
+}
+
+fn arguments_of(directory: &Path, arguments: &[&str]) -> Option<&'static str> {
     if arguments.iter().any(|word| leads_out(directory, word)) {
         return Some(OUTSIDE);
     }
-    let forces = |word: &String| {
-        let word = word.as_str();
-        word == "-f"
-            || word.contains("force")
-            || word.contains("delete")
-            || word.contains("no-verify")
+    let acts = |word: &&str| {
+        let name = word.split_once('=').map_or(*word, |(name, _)| name);
+        let short = !name.starts_with("--") && name.len() > 2;
+        NEVER_OPTIONS.iter().any(|option| name == *option || (option.starts_with("--") && name.len() > 4 && option.starts_with(name)))
+            // Letters that were put together, and values without a blank.
+            || name.starts_with('-') && short && NEVER_OPTIONS.iter().any(|it| it.len() == 2 && name.starts_with(it))
     };
-    arguments.iter().any(forces).then_some("it forces or deletes")
+    arguments.iter().any(acts).then_some("one of its options changes or runs something")
 }
 
 /// Returns whether a word names a file outside the folder, or a hidden one.
@@ -224,7 +249,15 @@ fn file(directory: &Path, path: &Path) -> Option<&'static str> {
     let Ok(inside) = path.strip_prefix(directory) else {
         return Some(OUTSIDE);
     };
-    inside.components().any(hidden).then_some(OUTSIDE)
+    if inside.components().any(hidden) {
+        return Some(OUTSIDE);
+    }
+    let lower = |part: &std::ffi::OsStr| part.to_string_lossy().to_lowercase();
+    let name = path.file_name().map(lower).unwrap_or_default();
+    let kind = path.extension().map(lower).unwrap_or_default();
+    let says = NEVER_FILES.contains(&name.as_str()) || name.contains(".config.");
+    let plain = KINDS.contains(&kind.as_str()) && !says;
+    (!plain).then_some("such a file may say what runs")
 }
 
 /// A call that was decided.

@@ -60,6 +60,8 @@ fn a_rule_is_shown_so_that_words_can_be_told_apart() {
     for (form, shown) in [
         (words(&["npm", "test"]), "Bash `npm test` in /w"),
         (words(&["cd", "my web", "&&", "npm", "test"]), "Bash `cd 'my web' && npm test` in /w"),
+        (words(&["a b", "2>&1", "|", "tail", "-5"]), "Bash `'a b' 2>&1 | tail -5` in /w"),
+        (words(&["echo", "2>&1"]), "Bash `echo '2>&1'` in /w"),
         (words(&["echo", "&&", "a&b"]), "Bash `echo '&&' 'a&b'` in /w"),
         (words(&["npm test"]), "Bash `'npm test'` in /w"),
         (words(&["echo", "it's", ""]), r"Bash `echo 'it'\''s' ''` in /w"),
@@ -112,6 +114,38 @@ fn what_is_dangerous_is_never_suggested() {
         "pytest -f",
         "gangline policy remove 1",
         "sh -x",
+        // As they were once suggested.
+        "nice rm -r build",
+        "git bisect run x",
+        "npm run publish-prod",
+        "npm run test:publish",
+        "twine upload",
+        "vercel",
+        "fly deploy",
+        "heroku ps",
+        "make deploy",
+        "make test deploy",
+        "just release",
+        "rake db:drop",
+        "ansible all",
+        "sqlplus x",
+        "busybox rm x",
+        "shopt x",
+        "./gradlew test",
+        "cargo run",
+        "git branch x",
+        "git log --output=x",
+        "npm test --forc",
+        "npm audit fix",
+        "eslint --fix src",
+        "prettier --write src",
+        "prettier -w src",
+        "rg --pre x y",
+        "pytest --pdb",
+        "jq -f x",
+        "cat x | sh",
+        "cat x | rm y",
+        "npm test | tee x",
     ] {
         assert!(danger("/w", &command(text)).is_some(), "{text}");
     }
@@ -124,11 +158,29 @@ fn what_is_dangerous_is_never_suggested() {
         "cat /w/a.txt",
         "cd web && npm test",
         "make check",
+        "make",
+        "make -j8 test",
         "pytest -q",
+        "python3 -m pytest -q",
+        "npm run test:unit",
+        "npm run lint",
+        "npm test 2>&1 | tail -5",
+        "cd web && npm test | grep -c x",
     ] {
         assert_eq!(danger("/w", &command(text)), None, "{text}");
     }
-    for (path, safe) in [("/w/a.rs", true), ("/w/.git/hooks/x", false), ("/etc/x", false)] {
+    for (path, safe) in [
+        ("/w/a.rs", true),
+        ("/w/.git/hooks/x", false),
+        ("/etc/x", false),
+        ("/w/Makefile", false),
+        ("/w/README.md", true),
+        ("/w/CLAUDE.md", false),
+        ("/w/package.json", false),
+        ("/w/build.rs", false),
+        ("/w/vite.config.ts", false),
+        ("/w/run.sh", false),
+    ] {
         assert_eq!(danger("/w", &Form::File(path.to_owned())).is_none(), safe, "{path}");
     }
     assert!(danger("/w", &Form::Arguments("{}".to_owned())).is_some());

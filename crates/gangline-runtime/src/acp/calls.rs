@@ -21,6 +21,8 @@ pub(super) struct Call {
     /// The title that it had at first: with some programs the only place where the tool's own
     /// name stands.
     pub(super) first_title: String,
+    /// The title that it has now: some programs put the arguments there and nowhere else.
+    title: String,
     pub(super) kind: String,
     pub(super) input: Value,
     /// Somebody was asked whether it may run, or a rule was.
@@ -68,11 +70,18 @@ impl Calls {
         if let Some(result) = result_of(&patch) {
             call.result = result;
         }
-        if let Some(input) = input.filter(|_| !call.told) {
+        // Until the call is over: arguments come in pieces, while the model writes them.
+        if let Some(input) = input.filter(|_| !call.over && !call.asked) {
             merge(&mut call.input, input);
         }
         let mut news = Vec::new();
         let ends = matches!(patch.status.as_deref(), Some("completed" | "failed"));
+        // A command or a change of files is nothing without them.
+        let needs = ["execute", "edit", "delete", "move"].contains(&call.kind.as_str());
+        if ends && needs && !call.over && !has_arguments(&call.input) {
+            let unknown = if has_sentence(Some(&call.title)) { &call.title } else { NOTHING_KNOWN };
+            merge(&mut call.input, json!({ "title": call.first_title, "asks": unknown }));
+        }
         if !call.told && (ends || has_arguments(&call.input)) {
             call.told = true;
             news.push(News::Wanted(call.clone()));
@@ -156,6 +165,9 @@ impl Calls {
         call.id.clone_from(&patch.id);
         if let Some(title) = patch.title.as_ref().filter(|_| call.first_title.is_empty()) {
             call.first_title.clone_from(title);
+        }
+        if let Some(title) = patch.title.as_ref().filter(|title| !title.trim().is_empty()) {
+            call.title.clone_from(title);
         }
         if let Some(kind) = patch.kind.as_ref().filter(|_| call.kind.is_empty()) {
             call.kind.clone_from(kind);

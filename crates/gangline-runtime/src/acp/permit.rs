@@ -5,10 +5,11 @@
 //! program itself calls "other", which is what it does with tools of a server.
 
 use gangline_core::permission::{self, Permissions, Permit};
+use serde_json::Value;
 
 use super::calls::Call;
 use crate::{
-    StartOptions,
+    NamedFile, StartOptions,
     reading::{Reading, Searches},
 };
 
@@ -24,6 +25,10 @@ const KINDS: [(&str, &str); 9] = [
     ("think", "Think"),
     ("switch_mode", "SwitchMode"),
 ];
+
+/// By what names the shells of these programs take the folder in which a command runs.
+const FOLDERS: [(&str, &[&str]); 3] =
+    [("opencode", &["workdir"]), ("gemini", &["dir_path", "directory"]), ("qwen", &["directory"])];
 
 /// The kinds of calls that change something.
 const CHANGING: [&str; 4] = ["execute", "edit", "delete", "move"];
@@ -101,6 +106,16 @@ impl Gate {
             }
             (permit, _) => permit,
         }
+    }
+
+    /// Returns the arguments of a call as people see them, and the files that it names.
+    pub(super) fn shown(&self, program: &str, call: &Call) -> (Value, Vec<NamedFile>) {
+        let folders = FOLDERS.iter().find(|(name, _)| *name == program);
+        let folders = folders.map_or(&[][..], |(_, folders)| *folders);
+        let name = self.name(call);
+        let input = super::calls::input(call);
+        let files = self.reading.files(&name, &input, &call.places);
+        (self.reading.with_folder(&name, input, folders), files)
     }
 
     /// Returns whether a program that runs the call without a question breaks the agent's rules:

@@ -3,7 +3,7 @@
 use gangline_core::permission::Permit;
 use serde_json::Value;
 
-use crate::reading::Reading;
+use crate::{NamedFile, reading::Reading};
 
 /// Tools of the program that touch nothing but its own lists and tasks: allowed wherever the rest
 /// is asked about or listed.
@@ -47,6 +47,12 @@ impl Gate {
     /// Returns what is to be done about a call, by the program's name of the tool.
     pub(super) fn permit(&self, tool: &str, input: &Value) -> Permit {
         if self.is_free(tool) { Permit::Allow } else { self.reading.permit(tool, input) }
+    }
+
+    /// Returns the arguments as people see them, and the files that the call names.
+    pub(super) fn shown(&self, tool: &str, input: &Value) -> (Value, Vec<NamedFile>) {
+        let files = self.reading.files(tool, input, &[]);
+        (self.reading.without_folder(tool, input.clone()), files)
     }
 
     /// Returns whether a tool runs unasked: whatever it is called with, unless that is closed.

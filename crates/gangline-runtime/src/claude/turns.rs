@@ -23,7 +23,7 @@ use super::{
     turn_result::Asked,
 };
 use crate::{
-    ApprovalReply, Prompt, RuntimeEvent, SessionId, ToolSpec, TurnResult,
+    ApprovalReply, NamedFile, Prompt, RuntimeEvent, SessionId, ToolSpec, TurnResult,
     program::protocol::{self, Now, Odd, Protocol},
 };
 
@@ -69,7 +69,7 @@ pub(super) struct Turns {
     bundle: Option<Bundle>,
     jobs: Vec<Job>,
     /// Approvals that wait, with the arguments that the answer repeats.
-    asks: HashMap<String, Value>,
+    asks: HashMap<String, (Value, Vec<NamedFile>)>,
     sent: HashMap<String, Sent>,
     /// What the model thinks with instead of its ground level.
     raised: Option<EffortLevel>,

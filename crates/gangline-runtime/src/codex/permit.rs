@@ -1,9 +1,11 @@
 //! Who may use which tool, by the names that the rest of the daemon knows.
 
+use std::path::Path;
+
 use gangline_core::permission::{self, Permissions, Permit};
 
 use crate::{
-    StartOptions,
+    NamedFile, StartOptions,
     reading::{Reading, Searches},
 };
 
@@ -55,6 +57,11 @@ impl Gate {
             return Permit::Deny(UNNAMED.to_owned());
         }
         self.reading.permit_of_paths(tool, files)
+    }
+
+    /// Returns where the files of a patch lead.
+    pub(super) fn files(&self, paths: &[&str]) -> Vec<NamedFile> {
+        self.reading.named_files(paths.iter().map(Path::new))
     }
 
     /// Returns whether a tool may run unasked: one that cannot be asked about is offered only then.

@@ -25,7 +25,7 @@ use super::{
     thread::Thread,
 };
 use crate::{
-    ApprovalReply, Prompt, RuntimeEvent, SessionId, TurnResult,
+    ApprovalReply, NamedFile, Prompt, RuntimeEvent, SessionId, TurnResult,
     program::protocol::{self, Now, Odd, Protocol},
 };
 
@@ -162,6 +162,7 @@ struct Ask {
     id: Value,
     form: Form,
     tool: String,
+    files: Vec<NamedFile>,
 }
 
 /// The state of one session; see the module.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -50,17 +50,28 @@ impl Permits {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
 
-    async fn ask(&self, call: &ToolCall) -> Authorization {
+    async fn ask(&self, call: &ToolCall, judged: Option<&Path>) -> Authorization {
         let (sender, answer) = oneshot::channel();
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), sender);
         let _forget = Forget { permits: self, request: &call.id };
+        let files = self.reading.files(&call.name, &call.input, &[]).into_iter();
+        // What is shown is what is opened.
+        let files = files.map(|file| match judged {
+            Some(judged) if ["Read", "Write", "Edit"].contains(&call.name.as_str()) => {
+                file.at(judged)
+            }
+            Some(_) | None => file,
+        });
+        let files = files.collect();
+        let input = self.reading.without_folder(&call.name, call.input.clone());
         self.events.push(|turn| RuntimeEvent::ApprovalAsked {
             turn,
             ask: ApprovalAsk {
                 request: call.id.clone(),
                 tool: call.name.clone(),
-                input: call.input.clone(),
+                input,
                 presumed: false,
+                files,
             },
         });
         match answer.await {
@@ -98,7 +109,7 @@ impl Authorizer for Permits {
         match permit {
             permission::Permit::Allow => allowed(judged),
             permission::Permit::Deny(reason) => Authorization::Deny { reason },
-            permission::Permit::Ask => match self.ask(call).await {
+            permission::Permit::Ask => match self.ask(call, judged.as_deref()).await {
                 Authorization::Allow => allowed(judged),
                 other => other,
             },

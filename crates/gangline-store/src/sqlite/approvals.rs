@@ -70,7 +70,7 @@ fn allow_by_rules(
     let Some(offer) = &ask.offer else { return Ok(None) };
     rules::store_offer(w, number, offer)?;
     let rules: Vec<Rule> =
-        rules::list(&w.connection, Some(&ask.agent))?.into_iter().map(|row| row.rule).collect();
+        rules::in_force(&w.connection, &ask.agent)?.into_iter().map(|row| row.rule).collect();
     let Some(numbers) = offer.allowed_by(&rules) else { return Ok(None) };
     let by = by_rules(&numbers);
     let ruling = Ruling {

@@ -6,8 +6,8 @@ use gangline_core::{
 };
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, fault::Fault, rows, sql};
-use crate::types::{RULES_MAX, RuleRow, Ruling, Stored};
+use super::{Writer, alerts, fault::Fault, rows, sql};
+use crate::types::{NewAlert, RULES_MAX, RuleRow, Ruling, Stored};
 
 fn stored(form: &Form) -> (&'static str, String) {
     match form {
@@ -82,6 +82,7 @@ fn rule_row(row: &Row<'_>) -> rusqlite::Result<Option<RuleRow>> {
         made_by: Principal { account: row.get("made_by")?, tier: rows::parsed(row, "made_tier")? },
         made_as: row.get("made_as")?,
         made_at: rows::time(row, "made_at")?,
+        void: row.get("void")?,
     }))
 }
 
@@ -89,7 +90,7 @@ macro_rules! rule_sql {
     ($rest:literal) => {
         concat!(
             "SELECT number, agent, tool, directory, form, body, approval, made_by, made_tier, \
-             made_as, made_at FROM rules ",
+             made_as, made_at, void FROM rules ",
             $rest
         )
     };
@@ -104,13 +105,44 @@ pub(crate) fn list(c: &Connection, agent: Option<&AgentName>) -> Result<Vec<Rule
     Ok(found.into_iter().flatten().collect())
 }
 
+/// Returns the rules of an agent that allow something.
+pub(super) fn in_force(c: &Connection, agent: &AgentName) -> Result<Vec<RuleRow>, Fault> {
+    let mut rows = list(c, Some(agent))?;
+    rows.retain(|row| row.void.is_none());
+    Ok(rows)
+}
+
+/// Voids rules, each with the reason. Returns those of the agent that are void and of which nobody was told.
+pub(crate) fn void(
+    w: &mut Writer,
+    agent: &AgentName,
+    found: &[(i64, String)],
+) -> Result<Vec<RuleRow>, Fault> {
+    for (number, why) in found {
+        let sql = "UPDATE rules SET void = ? WHERE number = ? AND agent = ? AND void IS NULL";
+        sql::run(&w.connection, sql, params![why, number, agent.folded()])?;
+    }
+    let sql = rule_sql!("WHERE agent = ? AND void IS NOT NULL AND void_told = 0 ORDER BY number");
+    let rows = sql::all(&w.connection, sql, params![agent.folded()], rule_row)?;
+    Ok(rows.into_iter().flatten().collect())
+}
+
+/// Raises the alert that says which rules are void, once.
+pub(crate) fn tell_void(w: &mut Writer, numbers: &[i64], alert: &NewAlert) -> Result<(), Fault> {
+    for number in numbers {
+        let sql = "UPDATE rules SET void_told = 1 WHERE number = ?";
+        sql::run(&w.connection, sql, params![number])?;
+    }
+    alerts::raise(w, alert).map(drop)
+}
+
 /// Makes rules of what an approval offers.
 pub(super) fn store(
     w: &mut Writer,
     (agent, number): (&AgentName, ApprovalNumber),
     (offer, ruling): (&Offer, &Ruling),
 ) -> Result<Stored, Fault> {
-    let before = list(&w.connection, Some(agent))?;
+    let before = in_force(&w.connection, agent)?;
     let mut new: Vec<&Form> = Vec::new();
     for form in offer.forms() {
         let known = before.iter().any(|row| row.rule.allows(offer, form));
@@ -127,7 +159,7 @@ pub(super) fn store(
     for form in new {
         insert(w, (agent, number), (offer, form), ruling)?;
     }
-    let mut rows = list(&w.connection, Some(agent))?;
+    let mut rows = in_force(&w.connection, agent)?;
     rows.retain(|row| offer.forms().iter().any(|form| row.rule.allows(offer, form)));
     Ok(Stored::Rules(rows))
 }
@@ -139,6 +171,11 @@ fn insert(
     ruling: &Ruling,
 ) -> Result<(), Fault> {
     let (kind, body) = stored(form);
+    // It may hold again: a link is gone.
+    let sql = "DELETE FROM rules WHERE agent = ? AND tool = ? AND directory = ? AND form = ? \
+               AND body = ? AND void IS NOT NULL";
+    let same = params![agent.folded(), &offer.tool, &offer.directory, kind, &body];
+    sql::run(&w.connection, sql, same)?;
     // Not `ON CONFLICT DO NOTHING`: that would use up a number.
     let sql = "INSERT INTO rules (installation_id, agent, tool, directory, form, body, approval, \
                made_by, made_tier, made_as, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";

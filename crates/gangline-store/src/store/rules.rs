@@ -8,7 +8,7 @@ use crate::{
     error::{DecideError, StoreError},
     op,
     sqlite::{Writer, approvals, rules},
-    types::{Always, ApprovalRow, RuleRow, Ruling},
+    types::{Always, ApprovalRow, NewAlert, RuleRow, Ruling},
 };
 
 impl Store {
@@ -57,6 +57,34 @@ impl Store {
     pub async fn rules(&self, agent: Option<&AgentName>) -> Result<Vec<RuleRow>, StoreError> {
         let agent = agent.cloned();
         self.sqlite.read("list rules", move |c| rules::list(c, agent.as_ref())).await
+    }
+
+    /// Voids rules that would not be made today, each with the reason: they are listed, and allow nothing.
+    /// Returns the void rules of the agent that no alert has named yet.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be written.
+    pub async fn void_rules(
+        &self,
+        agent: &AgentName,
+        found: Vec<(i64, String)>,
+    ) -> Result<Vec<RuleRow>, StoreError> {
+        let agent = agent.clone();
+        let work = move |w: &mut Writer| rules::void(w, &agent, &found);
+        self.sqlite.write(&op::VOID_RULES, work).await
+    }
+
+    /// Raises the alert that names void rules, and records that they were named.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`], otherwise as every write.
+    pub async fn tell_void_rules(
+        &self,
+        numbers: Vec<i64>,
+        alert: NewAlert,
+    ) -> Result<(), StoreError> {
+        let work = move |w: &mut Writer| rules::tell_void(w, &numbers, &alert);
+        self.sqlite.write(&op::VOID_RULES, work).await
     }
 
     /// Removes a rule and returns it: what it allowed is asked about again. `None` if there is no

@@ -23,6 +23,8 @@ pub struct RuleRow {
     pub made_as: String,
     /// When.
     pub made_at: UnixMicros,
+    /// Why it allows nothing any more.
+    pub void: Option<String>,
 }
 
 /// What [`crate::Store::decide_always`] did.

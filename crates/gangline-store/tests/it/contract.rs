@@ -176,6 +176,7 @@ mod sqlite {
             a_decision_is_said_once_wherever_it_was_announced,
             a_closed_approval_takes_no_second_decision,
             what_was_allowed_for_good_is_not_asked_again,
+            a_void_rule_is_kept_and_allows_nothing,
             what_is_unclear_makes_no_rule,
             an_agent_has_a_bounded_number_of_rules,
             a_removed_rule_does_not_count_for_the_next_attempt,

@@ -48,7 +48,7 @@ async fn seen(store: &Store, write: &str) -> Option<bool> {
         "move_cursor" => !store.cursors(&ada(), "local").await.unwrap().is_empty(),
         "cancel" => state("second") == Some(MessageState::Cancelled),
         "put_account" => !store.accounts().await.unwrap().is_empty(),
-        "probe" | "remove_rule" => return None,
+        "probe" | "remove_rule" | "void_rules" => return None,
         "order_turn" => !store.open_turn_orders(&ada()).await.unwrap().is_empty(),
         "take" => events.iter().any(|event| event.kind == "turn_started"),
         "send" => lines.len() == 2,

@@ -104,7 +104,8 @@ fn to_12() -> String {
     let lost_attempts = "DROP TABLE acts; ";
     let trust = "DROP TABLE folder_trust; ";
     let relay = "DROP TABLE relay_open; ";
-    let void_rules = "";
+    let void_rules =
+        "ALTER TABLE rules DROP COLUMN void; ALTER TABLE rules DROP COLUMN void_told; ";
     let announcements = "";
     [orders, lost_attempts, trust, relay, void_rules, announcements].concat()
 }

@@ -7,6 +7,7 @@ mod rule_file;
 use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
+use gangline_agent::rules;
 use gangline_api::{
     event::{Event, Notice},
     policy::PolicyRule,
@@ -37,14 +38,15 @@ enum Policy {
         #[arg(required = true, value_parser = rule_number)]
         numbers: Vec<i64>,
     },
-    /// Replay recorded calls against the rules of a file, and show which decisions would change
+    /// Replay recorded calls against the rules, and show what would run without asking
     ///
-    /// The file is a JSON list as `policy list --json` and `policy suggest --json` print it. It
-    /// replaces the present rules. Exits with code 1 if a call that a person refused would run.
+    /// With a file, its rules replace the present ones, and the decisions that would change are shown.
+    /// The file is a JSON list as `policy list --json` and `policy suggest --json` print it. Exits
+    /// with code 1 if a call that a person refused would run.
     Test {
-        /// The file with the rules
+        /// A file with rules to try instead of the present ones
         #[arg(value_name = "RULEFILE")]
-        file: PathBuf,
+        file: Option<PathBuf>,
         /// Only this agent's calls
         agent: Option<Who>,
         /// How far back: a number with s, m, h, d or w
@@ -80,7 +82,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
         Policy::Remove { numbers } => remove(global, &store, &numbers).await?,
         Policy::Test { file, agent, since } => {
             let agent = agent.map(|who| names::agent(&installation, &who)).transpose()?;
-            return replay::test(global, &store, (&file, agent.as_ref(), since)).await;
+            return replay::test(global, &store, (file.as_deref(), agent.as_ref(), since)).await;
         }
         Policy::Suggest { agent, since, at_least } => {
             let agent = agent.map(|who| names::agent(&installation, &who)).transpose()?;
@@ -150,6 +152,7 @@ pub(super) fn wire(row: &RuleRow) -> PolicyRule {
         made_by: shown::label(&row.made_by.account),
         made_as: shown::label(&row.made_as),
         made_at: rfc3339(row.made_at),
+        void: row.void.clone().or_else(|| rules::no_longer_holds(&row.rule)),
     }
 }
 

@@ -24,7 +24,10 @@ pub(crate) fn list(rules: &[PolicyRule], now: UnixMicros) -> String {
             Cell::from(rule.agent.as_str()),
             Cell::from(made.map_or_else(|| "-".to_owned(), |at| age(now.since(at)))),
             Cell::from(one_line(&rule.made_as)),
-            Cell::from(one_line(&rule.allows)),
+            Cell::from(one_line(&match &rule.void {
+                Some(why) => format!("void, allows nothing: {}: {why}", rule.allows),
+                None => rule.allows.clone(),
+            })),
         ]
     };
     let rows: Vec<_> = rules.iter().map(row).collect();
@@ -52,7 +55,12 @@ pub(crate) fn tested(found: &PolicyTest) -> String {
             Cell::from(one_line(&change.call)),
         ]
     };
-    let rows: Vec<_> = found.changes.iter().map(row).collect();
+    // The present rules change little: what they let run is what is asked for.
+    let again = found.changes.iter().filter(|it| it.would == "ask");
+    let rows: Vec<_> = match found.unasked.is_empty() {
+        true => found.changes.iter().map(row).collect(),
+        false => found.unasked.iter().chain(again).map(row).collect(),
+    };
     let count = |was: &str, would: &str| {
         found
             .changes
@@ -71,6 +79,9 @@ pub(crate) fn tested(found: &PolicyTest) -> String {
          they were\n",
         found.calls
     ));
+    if !found.unasked.is_empty() {
+        text.push_str(&format!("by these rules {} calls run unasked\n", found.unasked.len()));
+    }
     if refused > 0 {
         text.push_str(&format!(
             "{refused} of those that would run were refused by a person: check these rules\n"

@@ -23,8 +23,13 @@ fn arguments_that_differ_in_what_is_masked_are_not_the_same() {
     let redactor = Redactor::default();
     let ask = |command: &str| {
         let (request, tool) = ("r1".to_owned(), "Bash".to_owned());
-        let ask =
-            ApprovalAsk { request, tool, input: json!({ "command": command }), presumed: false };
+        let ask = ApprovalAsk {
+            request,
+            tool,
+            input: json!({ "command": command }),
+            presumed: false,
+            files: Vec::new(),
+        };
         Ask::of(ask, "/srv", &redactor)
     };
     let (one, other) = (ask("deploy --token=abc123def"), ask("deploy --token=zzz999yyy"));
@@ -39,7 +44,7 @@ fn a_presumed_call_has_no_decision_from_before() {
     let hash = |request: &str, presumed: bool| {
         let (request, tool) = (request.to_owned(), "Bash".to_owned());
         let input = json!({"command": "ls"});
-        args_hash(&ApprovalAsk { request, tool, input, presumed })
+        args_hash(&ApprovalAsk { request, tool, input, presumed, files: Vec::new() })
     };
     assert_eq!(hash("a", false), hash("b", false));
     assert_ne!(hash("a", true), hash("a", false));

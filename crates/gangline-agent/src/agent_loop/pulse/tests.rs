@@ -44,8 +44,13 @@ fn what_runs_is_said_now_and_then() {
 fn nothing_is_shown_while_a_human_has_to_decide() {
     let mut rig = Rig::working_on(row(42, ("ori", Tier::Owner), "#lab"), false);
     let (turn, input) = (rig.turn(), json!({ "command": "ls" }));
-    let ask =
-        ApprovalAsk { request: "r".to_owned(), tool: "Bash".to_owned(), input, presumed: false };
+    let ask = ApprovalAsk {
+        request: "r".to_owned(),
+        tool: "Bash".to_owned(),
+        input,
+        presumed: false,
+        files: Vec::new(),
+    };
     rig.hears(RuntimeEvent::ApprovalAsked { turn, ask });
     assert_eq!(rig.later(PROGRESS_AFTER + PROGRESS_EVERY), [""; 0]);
 }

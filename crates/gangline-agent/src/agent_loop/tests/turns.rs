@@ -254,6 +254,7 @@ fn a_backend_hears_a_decision_once_it_is_on_disk_that_it_does() {
         tool: "Bash".to_owned(),
         input: json!({"command": "ls"}),
         presumed: false,
+        files: Vec::new(),
     };
     rig.hears(RuntimeEvent::ApprovalAsked { turn, ask });
     let number = ApprovalNumber(5);

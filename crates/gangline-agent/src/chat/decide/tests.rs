@@ -87,6 +87,7 @@ async fn wants_by(
         tool: "Bash".to_owned(),
         input,
         presumed: false,
+        files: Vec::new(),
     };
     let asks = Asks {
         offer: Some(rules::offer(&asked, "/srv", &room.rig.chat.deps.redactor)),

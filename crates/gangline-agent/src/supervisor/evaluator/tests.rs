@@ -84,6 +84,7 @@ async fn an_evaluation_is_one_session_in_which_nothing_may_run() {
         tool: "Bash".to_owned(),
         input: Value::Null,
         presumed: false,
+        files: Vec::new(),
     };
     far.port.tell(RuntimeEvent::ApprovalAsked { turn, ask }).await;
     let refused = tokio::select! {

@@ -54,3 +54,19 @@ fn a_list_of_patches_names_every_file() {
 fn arguments_that_were_stored_broken_are_shown_as_they_are() {
     assert_eq!(summary(&wanted_of_row("Bash", "{\"command\": \"l")), "{\"command\": \"l");
 }
+
+/// A file that leads elsewhere is named with the place, whatever tool uses it.
+#[test]
+fn a_link_is_shown_with_its_target() {
+    let to = "/home/ori/.profile, a link";
+    let write = json!({"file_path": "README.md", "content": "x", LINKS: {"README.md": to}});
+    check("Write", &write, "README.md → /home/ori/.profile, a link (+1 line, the whole file)");
+    let uri = json!({"path": "file:///x", "content": "x", LINKS: {"/x": to}});
+    check("Write", &uri, "file:///x → /home/ori/.profile, a link (+1 line, the whole file)");
+    let patch = json!({"changes": [
+        {"path": "a", "kind": {"type": "update", "move_path": "b"}, "diff": "@@\n+x\n"},
+    ], LINKS: {"b": to}});
+    check("Edit", &patch, "a -> b → /home/ori/.profile, a link (+1 −0 lines)");
+    let read = json!({"file_path": "/x", LINKS: {"/x": to}});
+    check("Read", &read, r#"{"file_path":"/x"} (/x → /home/ori/.profile, a link)"#);
+}

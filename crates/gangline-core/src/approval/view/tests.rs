@@ -112,6 +112,7 @@ fn a_file_is_named_with_its_counts_and_never_whole() {
     let edit = Wanted::Write {
         files: vec![FileChange {
             path: "/home/ori/x.py".to_owned(),
+            leads_to: None,
             extent: FileExtent::Parts,
             change: Change::between("a\nb", "a\nc\nd"),
         }],
@@ -127,12 +128,16 @@ fn a_file_is_named_with_its_counts_and_never_whole() {
     let write = Wanted::Write {
         files: vec![FileChange {
             path: "/etc/x".to_owned(),
+            leads_to: Some("/home/ori/.profile, a link".to_owned()),
             extent: FileExtent::Whole,
             change: Change::to("a\n"),
         }],
         more: Some("{\"also\":1}".to_owned()),
     };
-    assert_eq!(summary(&write), "/etc/x with {\"also\":1} (+1 line, the whole file)");
+    assert_eq!(
+        summary(&write),
+        "/etc/x → /home/ori/.profile, a link with {\"also\":1} (+1 line, the whole file)"
+    );
 }
 
 #[test]
@@ -186,9 +191,15 @@ fn the_whole_view_leaves_nothing_out() {
         ]
     );
     let change = Change::between("a\n", "b\n");
-    let files = vec![FileChange { path: "/x".to_owned(), extent: FileExtent::Parts, change }];
+    let files = vec![FileChange {
+        path: "/x".to_owned(),
+        leads_to: Some("/y, a link".to_owned()),
+        extent: FileExtent::Parts,
+        change,
+    }];
     let wanted = Wanted::Write { files, more: None };
-    let expect = ["folder: /home/ori/proj", "file: /x (+1 −1 lines)", "  - a", "  + b"];
+    let expect =
+        ["folder: /home/ori/proj", "file: /x → /y, a link (+1 −1 lines)", "  - a", "  + b"];
     assert_eq!(whole(&wanted, around()), expect);
 }
 

@@ -292,3 +292,33 @@ fn a_call_that_ran_without_a_question_is_known() {
         assert_eq!(unasked(steps), ran, "{steps:?}");
     }
 }
+
+/// Arguments that come in pieces, in a later title, or never: people are told what ran, and never `{}`.
+#[test]
+fn what_ran_unasked_is_told_with_the_arguments_that_came_last() {
+    let begun = |input: Value| {
+        json!({"toolCallId": "c", "title": "bash", "kind": "execute", "status": "pending",
+            "rawInput": input})
+    };
+    let runs = |more: Value| {
+        let mut runs = json!({"toolCallId": "c", "status": "in_progress"});
+        runs.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        runs
+    };
+    let pieces = json!({"rawInput": {"command": "rm -r x"}});
+    let nothing = "the program does not say what it would do";
+    for (first, more, ran) in [
+        (json!({}), pieces.clone(), json!({"command": "rm -r x"})),
+        (json!({"command": "rm"}), pieces, json!({"command": "rm -r x"})),
+        (json!({}), json!({"title": "rm -r x"}), json!({"title": "bash", "asks": "rm -r x"})),
+        (json!({}), json!({}), json!({"title": "bash", "asks": nothing})),
+    ] {
+        let mut calls = Calls::default();
+        calls.update(patch(&begun(first.clone())).unwrap());
+        calls.update(patch(&runs(more.clone())).unwrap());
+        let over = json!({"toolCallId": "c", "status": "completed"});
+        let news = calls.update(patch(&over).unwrap());
+        let Some(News::Over { unasked, .. }) = news.last() else { panic!("{news:?}") };
+        assert_eq!(*unasked, Some(ran), "{first} {more}");
+    }
+}

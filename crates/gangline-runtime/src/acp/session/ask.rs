@@ -9,12 +9,13 @@ use super::{
 };
 use crate::{
     Answer, ApprovalAsk, ApprovalReply, RuntimeEvent,
-    acp::{calls, update, wire},
+    acp::{update, wire},
+    asked,
 };
 
 impl Session {
     pub(super) fn asked(&mut self, id: &Value, params: &Value) {
-        let ask = Ask { id: id.clone(), options: options(params) };
+        let mut ask = Ask { id: id.clone(), options: options(params), files: Vec::new() };
         // Nobody can be asked outside of a turn, or about one that is being ended.
         let Some(turn) = self.turn.as_ref().filter(|turn| !turn.asked).map(|turn| turn.id) else {
             return self.write(wire::answer(id, &cancelled()));
@@ -33,12 +34,14 @@ impl Session {
             permission::Permit::Ask => {
                 // Numbers of the program begin anew with each process; this name is not met again.
                 let request = uuid::Uuid::new_v4().to_string();
-                let input = calls::input(&call);
+                let (input, files) = self.setup.gate.shown(self.setup.recipe.name, &call);
+                ask.files.clone_from(&files);
                 let told = ApprovalAsk {
                     request: request.clone(),
                     tool: name,
                     input,
                     presumed: call.presumed,
+                    files,
                 };
                 self.tell(RuntimeEvent::ApprovalAsked { turn, ask: told });
                 self.asks.insert(request, ask);
@@ -49,7 +52,13 @@ impl Session {
     pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
         let Some(ask) = self.asks.remove(&reply.request) else { return };
         match &reply.answer {
-            Answer::Allow => self.allow(&ask),
+            Answer::Allow => match asked::moved(&ask.files) {
+                Some(why) => {
+                    self.notice(why.clone());
+                    self.deny(&ask, why);
+                }
+                None => self.allow(&ask),
+            },
             Answer::Deny { reason } => self.deny(&ask, reason.clone()),
         }
     }

@@ -3,6 +3,8 @@
 use gangline_core::TurnId;
 use serde_json::Value;
 
+use crate::NamedFile;
+
 /// How far the session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -82,6 +84,8 @@ pub(super) struct Ask {
     /// The program's id of the request.
     pub(super) id: Value,
     pub(super) options: Vec<Choosable>,
+    /// The files that it is about, and where they led.
+    pub(super) files: Vec<NamedFile>,
 }
 
 /// One answer that the program takes.

@@ -8,7 +8,7 @@ use super::{
     state::{EffortStep, Held, Out, Owner, Sent},
 };
 use crate::{
-    Answer, ApprovalAsk, ApprovalReply, RuntimeEvent, ToolCall, TurnResult,
+    Answer, ApprovalAsk, ApprovalReply, RuntimeEvent, ToolCall, TurnResult, asked,
     claude::{
         decode::Request,
         effort,
@@ -72,24 +72,32 @@ impl Turns {
     }
 
     fn ask(&mut self, id: &str, tool: &str, input: Value) {
+        let (shown, files) = self.setup.gate.shown(tool, &input);
         let ask = ApprovalAsk {
             request: id.to_owned(),
             tool: self.setup.gate.name(tool).to_owned(),
-            input: input.clone(),
+            input: shown,
             presumed: false,
+            files: files.clone(),
         };
         match self.place() {
             Place::Turn(turn) => self.tell(Out::Ask(ask).of(turn)),
             Place::Held => self.give(Out::Ask(ask)),
             Place::None => return self.write(encode::answer(id, &encode::deny(NO_TURN))),
         }
-        self.asks.insert(id.to_owned(), input);
+        self.asks.insert(id.to_owned(), (input, files));
     }
 
     pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
-        let Some(input) = self.asks.remove(&reply.request) else { return };
+        let Some((input, files)) = self.asks.remove(&reply.request) else { return };
         let response = match &reply.answer {
-            Answer::Allow => encode::allow(&input),
+            Answer::Allow => match asked::moved(&files) {
+                Some(why) => {
+                    self.notice(why.clone());
+                    encode::deny(&why)
+                }
+                None => encode::allow(&input),
+            },
             Answer::Deny { reason } => encode::deny(reason),
         };
         self.write(encode::answer(&reply.request, &response));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Action, Ask, Sent, Step, Turns};
 use crate::{
-    Answer, ApprovalAsk, ApprovalReply, RuntimeEvent, ToolCall,
+    Answer, ApprovalAsk, ApprovalReply, NamedFile, RuntimeEvent, ToolCall, asked,
     codex::{
         decode::{Call, Command, Elicitation, OldCommand, OldPatch, Patch, Request},
         encode::{self, Form},
@@ -39,8 +39,9 @@ impl Turns {
                 let moved = changes.values().filter_map(|it| it["move_path"].as_str());
                 let files: Vec<&str> = paths.iter().copied().chain(moved).collect();
                 let permit = self.setup.gate.permit_of_patch(permit::EDIT, &files);
+                let files = self.setup.gate.files(&files);
                 let input = json!({"file_path": paths.join(", "), "changes": changes});
-                self.settle((id, Form::Review, permit::EDIT), input, permit);
+                self.settle((id, Form::Review, permit::EDIT), (input, files), permit);
             }
             Request::Elicitation(asked) => self.elicited(id, asked),
             Request::Questions(questions) => {
@@ -68,15 +69,17 @@ impl Turns {
             Some(tool) => (tool.name, tool.input),
             None => (permit::EDIT.to_owned(), json!({})),
         };
-        let permit = {
+        let (permit, files) = {
             let files = items::changed(&input).chain(patch.grant_root.as_deref());
-            self.setup.gate.permit_of_patch(&name, &files.collect::<Vec<_>>())
+            let files: Vec<&str> = files.collect();
+            let gate = &self.setup.gate;
+            (gate.permit_of_patch(&name, &files), gate.files(&files))
         };
         if let Some(root) = &patch.grant_root {
             input["also_from_now_on"] = json!(root);
         }
         describe(&mut input, None, patch.reason);
-        self.settle((id, Form::Decision, &name), input, permit);
+        self.settle((id, Form::Decision, &name), (input, files), permit);
     }
 
     /// The program asks about a server's tool in this way; what else a server asks, nobody answers.
@@ -100,13 +103,13 @@ impl Turns {
 
     fn may(&mut self, id: &Value, form: Form, tool: &str, input: Value) {
         let permit = self.setup.gate.permit(tool);
-        self.settle((id, form, tool), input, permit);
+        self.settle((id, form, tool), (input, Vec::new()), permit);
     }
 
     fn settle(
         &mut self,
         (id, form, tool): (&Value, Form, &str),
-        input: Value,
+        (input, files): (Value, Vec<NamedFile>),
         permit: permission::Permit,
     ) {
         match permit {
@@ -125,9 +128,10 @@ impl Turns {
                     tool: tool.to_owned(),
                     input,
                     presumed: false,
+                    files: files.clone(),
                 };
                 self.tell(RuntimeEvent::ApprovalAsked { turn, ask });
-                let ask = Ask { id: id.clone(), form, tool: tool.to_owned() };
+                let ask = Ask { id: id.clone(), form, tool: tool.to_owned(), files };
                 self.asks.insert(request, ask);
             }
         }
@@ -136,7 +140,13 @@ impl Turns {
     pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
         let Some(ask) = self.asks.remove(&reply.request) else { return };
         match &reply.answer {
-            Answer::Allow => self.write(encode::answer(&ask.id, &encode::allow(&ask.form))),
+            Answer::Allow => match asked::moved(&ask.files) {
+                Some(why) => {
+                    self.notice(why.clone());
+                    self.refuse(&ask.id, &ask.form, &ask.tool, &why);
+                }
+                None => self.write(encode::answer(&ask.id, &encode::allow(&ask.form))),
+            },
             Answer::Deny { reason } => self.refuse(&ask.id, &ask.form, &ask.tool, reason),
         }
     }

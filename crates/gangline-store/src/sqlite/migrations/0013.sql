@@ -70,6 +70,18 @@ CREATE TABLE relay_open (
 ) STRICT;
 
 -- Rules that no longer hold.
+-- Why it allows nothing any more, and whether an alert has said so.
+ALTER TABLE rules ADD COLUMN void TEXT;
+ALTER TABLE rules ADD COLUMN void_told INTEGER NOT NULL DEFAULT 0;
+-- These words are the operators of a pipeline now.
+UPDATE rules SET void = 'one of its words looks like an operator of the shell'
+  WHERE form = 'command' AND (
+    body LIKE '%"|"%' OR body LIKE '%"2>&1"%' OR body LIKE '%"1>&2"%' OR body LIKE '%">&2"%'
+    OR body LIKE '%"2>/dev/null"%' OR body LIKE '%">/dev/null"%' OR body LIKE '%"1>/dev/null"%'
+    OR body LIKE '%"&>/dev/null"%');
+-- What an older program offered of a request that nobody has decided yet is not stored any more.
+UPDATE rule_offers SET unclear = 'it was asked by an older program'
+  WHERE unclear IS NULL AND approval IN (SELECT number FROM approvals WHERE decision IS NULL);
 
 -- Announcements and decisions.
 

@@ -3,11 +3,13 @@
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState,
     approval::{ApprovalState, Decision, view::Extent},
+    hook::WebhookEvent,
+    redact::Redacted,
     rule::{Form, Offer, Subject},
 };
 use gangline_store::{
-    Announce, DecideError, Entry, LineKind, OpenApproval, RULES_MAX, Ruling, Said, Store, Stored,
-    WithdrawApproval,
+    Announce, DecideError, Entry, LineKind, NewAlert, OpenApproval, RULES_MAX, Ruling, Said, Store,
+    Stored, WithdrawApproval,
 };
 
 use crate::support::*;
@@ -413,6 +415,34 @@ pub(crate) async fn what_was_allowed_for_good_is_not_asked_again(fixture: &Fixtu
     let left = daemon.store.rules(Some(&ada())).await.unwrap();
     assert_eq!(left.iter().map(|row| row.rule.number).collect::<Vec<_>>(), [rules[0].rule.number]);
     assert_eq!(daemon.store.rules(Some(&bob())).await.unwrap(), []);
+}
+
+/// A rule that would not be made today is kept with the reason and allows nothing; an alert names it once.
+/// Where it holds again, it is made anew.
+pub(crate) async fn a_void_rule_is_kept_and_allows_nothing(fixture: &Fixture) {
+    let mut daemon = Daemon::start(fixture).await;
+    daemon.take().await;
+    let first = daemon.offers("one", forms(&["npm test", "ls"])).await.number;
+    daemon.store.decide_always(first, always()).await.unwrap();
+    assert_eq!(daemon.store.void_rules(&ada(), Vec::new()).await.unwrap(), []);
+    let found = vec![(2, "it runs commands".to_owned())];
+    let void = daemon.store.void_rules(&ada(), found).await.unwrap();
+    let named: Vec<_> = void.iter().map(|row| (row.rule.number, row.void.as_deref())).collect();
+    assert_eq!(named, [(2, Some("it runs commands"))]);
+    // Nobody knows of it until the alert is committed.
+    assert_eq!(daemon.store.void_rules(&ada(), Vec::new()).await.unwrap(), void);
+    assert_eq!(daemon.offers("two", forms(&["npm test"])).await.decided, Some(Decision::Allow));
+    let asked = daemon.offers("three", forms(&["ls"])).await;
+    assert_eq!(asked.decided, None);
+    let text = Redacted::from_store("rule 2 is void".to_owned());
+    let alert = NewAlert::new(ada(), WebhookEvent::AgentError, text);
+    daemon.store.tell_void_rules(vec![2], alert).await.unwrap();
+    assert_eq!(daemon.store.void_rules(&ada(), Vec::new()).await.unwrap(), []);
+    let listed = daemon.store.rules(Some(&ada())).await.unwrap();
+    assert_eq!(listed.iter().filter(|row| row.void.is_some()).count(), 1);
+    let done = daemon.store.decide_always(asked.number, always()).await.unwrap();
+    assert!(matches!(&done.stored, Stored::Rules(rows) if rows[0].void.is_none()), "{done:?}");
+    assert_eq!(daemon.offers("four", forms(&["ls"])).await.decided, Some(Decision::Allow));
 }
 
 /// What no rule can cover is allowed this once; a rule is stored once, however often it is said.

@@ -3,6 +3,7 @@
 
 use std::{path::Path, time::Duration};
 
+use gangline_agent::rules::{no_longer_holds, offer_today};
 use gangline_api::policy::{PolicyChange, PolicyTest, SuggestedRule};
 use gangline_core::{
     AgentName, ApprovalNumber,
@@ -16,7 +17,7 @@ use gangline_core::{
 use gangline_os::clock::{self, UnixMicros, rfc3339};
 use gangline_store::{ApprovalRow, Store};
 
-use super::rule_file;
+use super::rule_file::{self, FileRule};
 use crate::{cli::Global, failure::Failure, output, show};
 
 /// A call that was asked about or ran by a rule, and what rules it would make.
@@ -25,24 +26,31 @@ pub(super) struct Recorded {
     offer: Option<Offer>,
 }
 
-/// Replays recorded calls against the rules of a file. Returns the exit code: 1 if what a person refused
-/// would run.
+/// Replays recorded calls against the rules of a file, or the present ones. Returns the exit code: 1 if
+/// what a person refused would run.
 pub(super) async fn test(
     global: &Global,
     store: &Store,
-    (file, agent, since): (&Path, Option<&AgentName>, Duration),
+    (file, agent, since): (Option<&Path>, Option<&AgentName>, Duration),
 ) -> Result<u8, Failure> {
-    let rules = rule_file::read(file)?;
+    let rules = match file {
+        Some(file) => rule_file::read(file)?,
+        None => present(store, agent).await?,
+    };
     let since = ago(since);
     let calls = recorded(store, agent, since).await?;
+    let since_at = rfc3339(since);
     let mut found =
-        PolicyTest { since_at: rfc3339(since), calls: calls.len(), changes: Vec::new() };
+        PolicyTest { since_at, calls: calls.len(), changes: Vec::new(), unasked: Vec::new() };
     for Recorded { row, offer } in &calls {
         let Some(offer) = offer else { continue };
         let theirs = rules.iter().filter(|it| it.agent.as_ref().is_none_or(|it| *it == row.agent));
         let theirs: Vec<Rule> = theirs.map(|it| it.rule.clone()).collect();
         if let Some(change) = replay::change(was(row), offer, &theirs) {
             found.changes.push(changed(row, offer, change));
+        }
+        if let (None, Some(numbers)) = (file, offer.allowed_by(&theirs)) {
+            found.unasked.push(changed(row, offer, Change::Runs(numbers)));
         }
     }
     let refused = found.changes.iter().any(|it| it.was == "denied" && it.would == "run");
@@ -67,7 +75,8 @@ pub(super) async fn suggest_rules(
     });
     let calls: Vec<_> = calls.collect();
     let stored = store.rules(agent).await?;
-    let rules: Vec<_> = stored.iter().map(|row| (&row.agent, row.rule.clone())).collect();
+    let live = stored.iter().filter(|row| row.void.is_none());
+    let rules: Vec<_> = live.map(|row| (&row.agent, row.rule.clone())).collect();
     let worth: Vec<SuggestedRule> = suggest(&calls, &rules, least)
         .into_iter()
         .map(|it| {
@@ -92,6 +101,13 @@ pub(super) async fn suggest_rules(
     }
 }
 
+/// Returns the stored rules that allow something.
+async fn present(store: &Store, agent: Option<&AgentName>) -> Result<Vec<FileRule>, Failure> {
+    let rows = store.rules(agent).await?.into_iter();
+    let holds = rows.filter(|row| row.void.is_none() && no_longer_holds(&row.rule).is_none());
+    Ok(holds.map(|row| FileRule { agent: Some(row.agent), rule: row.rule }).collect())
+}
+
 /// Returns the time that is so long ago.
 fn ago(since: Duration) -> UnixMicros {
     let micros = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
@@ -110,7 +126,11 @@ async fn recorded(
         let page = store.asked_since(agent, since, before).await?;
         before = page.last().map(|(row, _)| row.number);
         let full = page.len() == gangline_store::PAGE_MAX as usize;
-        all.extend(page.into_iter().map(|(row, offer)| Recorded { row, offer }));
+        all.extend(page.into_iter().map(|(row, offer)| {
+            // What an older program made of it is not what this one would.
+            let today = |offer| offer_today((&row.tool, row.detail.as_str()), offer);
+            Recorded { offer: offer.map(today), row }
+        }));
         if !full {
             break;
         }

@@ -49,6 +49,8 @@ struct Item {
     _made_at: Option<String>,
     #[serde(rename = "allowed")]
     _allowed: Option<u64>,
+    /// A rule that allows nothing.
+    void: Option<String>,
 }
 
 /// A command as its words, or as a shell reads it.
@@ -68,7 +70,8 @@ pub(super) fn read(file: &Path) -> Result<Vec<FileRule>, Failure> {
         Failure::user(format!("the rules in {name} cannot be used: {error}"))
             .hint("`gangline policy list --json` shows the form")
     })?;
-    let rules = (1..).zip(items).map(|(number, item)| {
+    let items = (1..).zip(items).filter(|(_, item)| item.void.is_none());
+    let rules = items.map(|(number, item)| {
         rule(number, item).map_err(|why| {
             Failure::user(format!("rule {number} in {name} cannot be used: {why}"))
                 .hint("`gangline policy list --json` shows the form")
@@ -93,7 +96,10 @@ fn words(command: Command) -> Result<Vec<String>, String> {
         Command::Words(words) if words.is_empty() => {
             return Err("its `command` is empty".to_owned());
         }
-        Command::Words(words) => return Ok(words),
+        Command::Words(words) => {
+            shell::still_holds(&words).map_err(|unclear| format!("its `command`: {unclear}"))?;
+            return Ok(words);
+        }
         Command::Line(line) => line,
     };
     let commands = shell::commands(&line).map_err(|unclear| format!("its `command`: {unclear}"))?;

@@ -23,6 +23,7 @@ fn each_rule_is_shown_whole() {
         made_by: "owner".to_owned(),
         made_as: "ori".to_owned(),
         made_at: rfc3339(at(0)),
+        void: None,
     };
     let text = list(&[rule(3, "Bash `npm test` in /w"), rule(14, &long)], at(120));
     let text = strip_str(&text).to_string();

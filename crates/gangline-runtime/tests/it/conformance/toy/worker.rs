@@ -176,7 +176,13 @@ impl Worker {
                 permission::Permit::Allow => self.answer(true, "").await,
                 permission::Permit::Deny(why) => self.answer(false, &why).await,
                 permission::Permit::Ask => {
-                    let ask = ApprovalAsk { request: id, tool, input, presumed: false };
+                    let ask = ApprovalAsk {
+                        request: id,
+                        tool,
+                        input,
+                        presumed: false,
+                        files: Vec::new(),
+                    };
                     self.port.tell(RuntimeEvent::ApprovalAsked { turn, ask }).await;
                 }
             },
