@@ -140,8 +140,10 @@ fn drawn(line: &str) -> String {
 
 fn words(line: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
-    for raw in line.split(' ').filter(|raw| !raw.is_empty()) {
-        let at = raw.as_ptr() as usize - line.as_ptr() as usize;
+    let mut next = 0;
+    for raw in line.split(' ') {
+        let at = next;
+        next += raw.len() + 1;
         let is_digit = |c: char| c.is_numeric();
         // `approval5` is read as two words.
         let border = raw.find(is_digit).filter(|border| {
