@@ -253,14 +253,14 @@ fn is_headed(line: &str, words: &[Word<'_>]) -> bool {
         .take(16)
         .collect();
     let is = |label: &&str| title.starts_with(&folded(label).collect::<String>());
-    if LABELS.iter().any(|label| is(label)) {
+    if LABELS.iter().any(&is) {
         return true;
     }
     let name = |word: &Word<'_>| {
         let name = word.raw.trim_matches(|c: char| !c.is_alphanumeric());
         name.contains('-') && name.chars().all(|c| c.is_alphanumeric() || c == '-')
     };
-    ALERT_LABELS.iter().any(|label| is(label)) && words.iter().skip(1).take(NAME_WITHIN).any(name)
+    ALERT_LABELS.iter().any(is) && words.iter().skip(1).take(NAME_WITHIN).any(name)
 }
 
 #[cfg(test)]
