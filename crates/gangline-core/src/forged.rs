@@ -140,8 +140,10 @@ fn drawn(line: &str) -> String {
 
 fn words(line: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
-    for raw in line.split(' ').filter(|raw| !raw.is_empty()) {
-        let at = raw.as_ptr() as usize - line.as_ptr() as usize;
+    let mut next = 0;
+    for raw in line.split(' ') {
+        let at = next;
+        next += raw.len() + 1;
         let is_digit = |c: char| c.is_numeric();
         // `approval5` is read as two words.
         let border = raw.find(is_digit).filter(|border| {
@@ -251,14 +253,14 @@ fn is_headed(line: &str, words: &[Word<'_>]) -> bool {
         .take(16)
         .collect();
     let is = |label: &&str| title.starts_with(&folded(label).collect::<String>());
-    if LABELS.iter().any(|label| is(&label)) {
+    if LABELS.iter().any(&is) {
         return true;
     }
     let name = |word: &Word<'_>| {
         let name = word.raw.trim_matches(|c: char| !c.is_alphanumeric());
         name.contains('-') && name.chars().all(|c| c.is_alphanumeric() || c == '-')
     };
-    ALERT_LABELS.iter().any(|label| is(&label)) && words.iter().skip(1).take(NAME_WITHIN).any(name)
+    ALERT_LABELS.iter().any(is) && words.iter().skip(1).take(NAME_WITHIN).any(name)
 }
 
 #[cfg(test)]

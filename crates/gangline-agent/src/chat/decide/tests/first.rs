@@ -1,5 +1,7 @@
 //! A permission counts where its announcement stands; elsewhere the true one is shown first.
 
+use gangline_store::ChangeState;
+
 use super::{
     changes::asks_for,
     questions::{OWNERS, ZOES},
@@ -68,7 +70,6 @@ async fn a_change_is_allowed_where_it_was_announced() {
     let number = asks_for(&mut room, message).await;
     let state =
         async |room: &Room| room.rig.chat.deps.store.change(number).await.unwrap().unwrap().state;
-    use gangline_store::ChangeState;
     let told = room.says(OWNER, "#den", &format!("@ada yes {number}")).await;
     assert_eq!(state(&room).await, ChangeState::Requested, "{told:?}");
     assert!(told[0].contains("I show it to you in private"), "{told:?}");
