@@ -12,7 +12,7 @@ use gangline_core::{
     shown,
 };
 use gangline_os::fsio;
-use gangline_runtime::{ApprovalAsk, NamedFile, Way, shell};
+use gangline_runtime::{ApprovalAsk, NamedFile, Way, folder::programs, shell};
 use serde_json::{Map, Value};
 
 /// The longest request that can have rules, in bytes of its words, path or arguments.
@@ -82,6 +82,9 @@ fn subject(ask: &ApprovalAsk, directory: &str) -> Result<Vec<Form>, String> {
     };
     if ask.tool == "Bash" {
         return command(input, directory);
+    }
+    if FILE_TOOLS.contains(&ask.tool.as_str()) && starts_something(input) {
+        return Err("programs read this file when they start".to_owned());
     }
     if FILE_TOOLS.contains(&ask.tool.as_str())
         && let Some(form) = file(input, &ask.files)
@@ -220,6 +223,12 @@ fn repeats(input: &Map<String, Value>, commands: &Value) -> bool {
 fn joined(words: &[Value]) -> Option<String> {
     let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
     shlex::try_join(words?).ok()
+}
+
+/// Returns whether it changes what some program loads from its folder: each change of that is looked at.
+fn starts_something(input: &Map<String, Value>) -> bool {
+    let mut paths = FILES.iter().filter_map(|key| input.get(*key)?.as_str());
+    paths.any(|path| programs::is_read(Path::new(path)))
 }
 
 fn file(input: &Map<String, Value>, files: &[NamedFile]) -> Option<Form> {

@@ -19,6 +19,18 @@ fn no_rule_is_made_of_what_is_only_presumed() {
     }
 }
 
+/// What a program loads from its folder starts something: no rule lets it be written, wherever it lies.
+#[test]
+fn no_rule_lets_be_written_what_a_program_loads() {
+    for path in
+        ["/w/.claude/settings.json", "/w/sub/.mcp.json", ".codex/config.toml", "/w/opencode.json"]
+    {
+        let input = json!({"file_path": path, "content": "x"});
+        let no = "no rule: programs read this file when they start";
+        assert_eq!(described("Write", input), no, "{path}");
+    }
+}
+
 fn described(tool: &str, input: Value) -> String {
     let masks = Redactor::new(["hunter2hunter2".to_owned()]);
     let file = |path: &str| NamedFile::of(path, vec![path.into()], Path::new("/w"));

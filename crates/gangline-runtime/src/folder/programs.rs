@@ -1,6 +1,6 @@
 //! What each program reads in its folder, as data: one entry a program.
 
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use super::{Brings, From, Item, Kind, Without};
 use crate::registry::{Found, known};
@@ -10,7 +10,9 @@ pub const NOTHING: Brings =
     Brings { items: &[], without: Without::Adapter("it reads nothing there"), from: From::Folder };
 
 /// Claude Code. Its settings are those of the working folder; the rest is read in every folder above too.
-pub static CLAUDE: Brings = Brings {
+pub static CLAUDE: Brings = CLAUDE_READS;
+
+const CLAUDE_READS: Brings = Brings {
     items: &[
         Item::here(".claude/settings.json", Kind::Settings),
         Item::here(".claude/settings.local.json", Kind::Settings),
@@ -27,7 +29,9 @@ pub static CLAUDE: Brings = Brings {
 
 /// Codex. A request with full access to files makes it trust the folder for good, unless its trust is
 /// told with the request.
-pub static CODEX: Brings = Brings {
+pub static CODEX: Brings = CODEX_READS;
+
+const CODEX_READS: Brings = Brings {
     items: &[
         Item::up(".codex/config.toml", Kind::Settings),
         Item::up(".codex/hooks.json", Kind::Hook),
@@ -40,6 +44,13 @@ pub static CODEX: Brings = Brings {
     from: From::Folder,
 };
 
+/// The bridges of Claude Code and Codex to the protocol: how they are kept from it was not tried.
+pub static CLAUDE_ACP: Brings =
+    Brings { without: Without::NoSwitch, from: From::Folder, ..CLAUDE_READS };
+
+/// See [`CLAUDE_ACP`].
+pub static CODEX_ACP: Brings = Brings { without: Without::NoSwitch, ..CODEX_READS };
+
 /// OpenCode. `OPENCODE_DISABLE_PROJECT_CONFIG` leaves out what is loaded when a session begins; with the
 /// first prompt its newer parts read the folder for all that, and run the plugins (seen with 1.18.33).
 pub static OPENCODE: Brings = Brings {
@@ -48,7 +59,6 @@ pub static OPENCODE: Brings = Brings {
         Item::up("opencode.jsonc", Kind::Settings),
         Item::up(".opencode/opencode.json", Kind::Settings),
         Item::up(".opencode/opencode.jsonc", Kind::Settings),
-        Item::up(".opencode/package.json", Kind::Plugin),
         Item::up(".opencode/plugin", Kind::Plugin),
         Item::up(".opencode/plugins", Kind::Plugin),
         Item::up(".opencode/tool", Kind::Plugin),
@@ -85,9 +95,10 @@ pub static QWEN: Brings = NOTHING;
 #[must_use]
 pub fn of(found: &Found, command: Option<&[String]>) -> &'static Brings {
     match found.entry.name {
-        "native" => &NOTHING,
-        // Any program of the protocol, or in a terminal: by the name of its file.
-        "acp" | "tmux" => {
+        // In a terminal a program asks on its screen.
+        "native" | "tmux" => &NOTHING,
+        // Any program of the protocol: by the name of its file.
+        "acp" => {
             let configured = command.and_then(|words| words.first()).map(String::as_str);
             by_program(configured.or_else(|| found.program()).unwrap_or_default())
         }
@@ -111,8 +122,19 @@ pub fn is_read(path: &Path) -> bool {
 /// Returns what a program reads, by its path or the name of its file.
 #[must_use]
 pub fn by_program(program: &str) -> &'static Brings {
-    known::owner(program).map_or(&NOTHING, |entry| named(entry.name))
+    let file = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    match BRIDGES.iter().find(|(name, _)| *name == file) {
+        Some((_, brings)) => brings,
+        None => known::owner(program).map_or(&NOTHING, |entry| named(entry.name)),
+    }
 }
+
+/// Programs of no backend of their own.
+static BRIDGES: [(&str, &Brings); 3] = [
+    ("claude-agent-acp", &CLAUDE_ACP),
+    ("claude-code-acp", &CLAUDE_ACP),
+    ("codex-acp", &CODEX_ACP),
+];
 
 fn named(name: &str) -> &'static Brings {
     match name {

@@ -1,6 +1,7 @@
 //! What lies in a folder: found, read within bounds, hashed. It blocks its thread.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     fs,
     os::unix::fs::PermissionsExt as _,
@@ -87,10 +88,23 @@ pub(super) fn hash(brought: &[Brought], unread: &[String]) -> String {
         put(file.place().as_bytes());
         put(file.kind.as_str().as_bytes());
         put(if file.runs { b"x" } else { b"-" });
-        put(&file.bytes);
+        put(&settled(file));
     }
     unread.iter().for_each(|text| put(text.as_bytes()));
     sha256_hex(&all, HASH)
+}
+
+/// Returns the content that counts. OpenCode writes its schema's address into a file that has none: that is
+/// no change of what it loads.
+fn settled(file: &Brought) -> Cow<'_, [u8]> {
+    let own = file.kind == Kind::Settings && file.path.ends_with("opencode.json");
+    match own.then(|| serde_json::from_slice::<serde_json::Value>(&file.bytes)) {
+        Some(Ok(serde_json::Value::Object(mut settings))) => {
+            settings.remove("$schema");
+            serde_json::Value::Object(settings).to_string().into_bytes().into()
+        }
+        Some(_) | None => Cow::Borrowed(&file.bytes),
+    }
 }
 
 /// Looks at what a working folder, and those above it, bring along for a program. `home` is the user's

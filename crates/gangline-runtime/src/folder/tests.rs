@@ -8,7 +8,10 @@ use std::{
 };
 
 use super::*;
-use crate::{Purpose, StartOptions};
+use crate::{
+    Purpose, StartOptions,
+    registry::{Found, built_in},
+};
 
 fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);
@@ -222,4 +225,38 @@ fn what_programs_read_is_known_by_its_path() {
     for path in ["/work/settings.json", "/work/src/main.rs", "/work/.claude/plans/x.md", "/"] {
         assert!(!programs::is_read(Path::new(path)), "{path}");
     }
+}
+
+/// A program is known by its backend, or by the name of its file where any program may be.
+#[test]
+fn what_a_program_reads_is_known_by_its_name() {
+    let backend = |name: &str| Found::built_in(built_in(name).unwrap());
+    let command = |program: &str| Some(vec![program.to_owned(), "acp".to_owned()]);
+    let check = |name: &str, command: Option<Vec<String>>, expected: &Brings| {
+        let brings = programs::of(&backend(name), command.as_deref());
+        assert_eq!(brings, expected, "{name} {command:?}");
+    };
+    check("claude", None, &programs::CLAUDE);
+    check("codex", command("/opt/codex"), &programs::CODEX);
+    check("opencode", None, &programs::OPENCODE);
+    check("acp", command("/opt/bin/opencode"), &programs::OPENCODE);
+    check("acp", command("codex-acp"), &programs::CODEX_ACP);
+    check("acp", command("/x/claude-agent-acp"), &programs::CLAUDE_ACP);
+    check("acp", command("unheard-of"), &programs::NOTHING);
+    check("native", None, &programs::NOTHING);
+    check("tmux", command("claude"), &programs::NOTHING);
+}
+
+/// OpenCode adds its schema's address to settings that have none; any other change counts.
+#[test]
+fn what_opencode_writes_itself_is_no_change() {
+    let top = tempfile::tempdir().unwrap();
+    let hash = |text: &str| {
+        write(top.path(), "opencode.json", text);
+        scan(top.path(), None, &programs::OPENCODE).hash()
+    };
+    let plain = hash(r#"{"mcp": {}}"#);
+    assert_eq!(hash("{\n  \"$schema\": \"https://opencode.ai/config.json\",\"mcp\": {}}"), plain);
+    assert_ne!(hash(r#"{"mcp": {"x": {}}}"#), plain);
+    assert_ne!(hash("{ no json"), plain);
 }

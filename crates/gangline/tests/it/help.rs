@@ -57,6 +57,7 @@ fn the_help_lists_every_command() {
       remind       Remind an agent of something at a later time, once or repeatedly
       reminders    List the reminders of agents, or delete one
       token        Make, list or revoke the tokens of programs that use the HTTP interface
+      trust        Show, allow or revoke what an agent's folder brings along for its program
       config       Check the configuration, or print its schema
       doctor       Check the installation, the agents and their programs; say how to fix what is wrong
       runtime      List, check and choose backends

@@ -1,6 +1,7 @@
 //! Codex behind its bridge to the protocol: errors of its provider come as words of the model.
 
 use super::{Meaning, Recipe, UNKNOWN};
+use crate::folder::programs;
 
 pub(in super::super) static CODEX_ACP: Recipe = Recipe {
     name: "codex-acp",
@@ -21,5 +22,6 @@ pub(in super::super) static CODEX_ACP: Recipe = Recipe {
         ("status 400", Meaning::Request),
         ("status 404", Meaning::Request),
     ],
+    brings: &programs::CODEX_ACP,
     ..UNKNOWN
 };
