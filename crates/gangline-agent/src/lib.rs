@@ -46,6 +46,7 @@ mod rules;
 mod session;
 mod settings;
 mod showing;
+mod shown_input;
 mod speech;
 mod spending;
 pub mod status;

@@ -19,7 +19,7 @@ use gangline_api::{
     event::{Event, Notice, StartStep, StepState},
     status::StatusNote,
 };
-use gangline_core::{AgentName, agent::PhaseName};
+use gangline_core::{AgentName, KnownSecret, agent::PhaseName};
 use gangline_os::{
     change_notice::ChangeNotice,
     clock::{SharedClock, UnixMicros},
@@ -177,7 +177,7 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     settings.trusted = folder::at_start(&settings, &store).await;
     let relay = Prepared::new(&settings).await?;
     if let Some(relay) = &relay {
-        settings.secrets.push(relay.token());
+        settings.secrets.push(KnownSecret::new("token of the relay", relay.token().expose()));
     }
     let mut parts = Parts::start(&settings, store, (epoch, unasked, note), (changes, relay));
     parts.begin(&settings, &me, &mut signals).await;

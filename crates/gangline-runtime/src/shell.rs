@@ -16,7 +16,10 @@ use self::names::{
     BEFORE, CHANGE_REST, GIVING, HARMLESS, INTERPRETERS, RUN_ARGUMENTS, RUN_UNSEEN, SHELLS, TELLING,
 };
 
+mod arguments;
 mod names;
+
+pub use arguments::{ARGUMENTS_MAX, arguments};
 
 /// The longest command that is taken apart, in bytes.
 pub const SCRIPT_MAX: usize = 4 * 1024;

@@ -105,7 +105,7 @@ fn to_12() -> String {
     let trust = "DROP TABLE folder_trust; ";
     let relay = "DROP TABLE relay_open; ";
     let void_rules = "";
-    let announcements = "";
+    let announcements = "ALTER TABLE approvals DROP COLUMN audience; ";
     [orders, lost_attempts, trust, relay, void_rules, announcements].concat()
 }
 

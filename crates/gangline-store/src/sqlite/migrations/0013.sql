@@ -56,3 +56,6 @@ CREATE TABLE relay_open (
 
 -- Announcements and decisions.
 
+ALTER TABLE approvals ADD COLUMN audience TEXT NOT NULL DEFAULT 'everybody'
+    CHECK (audience IN ('everybody', 'owners'));
+
