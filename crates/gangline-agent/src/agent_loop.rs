@@ -339,7 +339,7 @@ impl AgentLoop {
         self.reports.hear(&event);
         self.hear_of_whispers(&event);
         self.feed.hear(Now(self.me.clock.monotonic()), &event);
-        self.watchdogs.output(self.now());
+        self.shows_life(&event);
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");
@@ -354,6 +354,7 @@ impl AgentLoop {
                 self.session_is(session);
             }
             RuntimeEvent::Began => self.think(Input::Runtime(RuntimeInput::Began { generation })),
+            RuntimeEvent::Waits { on, .. } => self.waits(on),
             RuntimeEvent::Alive { turn } => {
                 self.think(Input::Runtime(RuntimeInput::Output { turn }));
             }

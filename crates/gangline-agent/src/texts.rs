@@ -17,7 +17,7 @@ use gangline_core::{
     agent::{PhaseName, View},
     outcome::{By, Outcome},
     pause::{Held, PauseReason},
-    shown::{self, label},
+    shown::{self, label, one_line},
 };
 use gangline_store::{Cancel, MessageRow, RuleRow};
 
@@ -32,7 +32,7 @@ pub(crate) const WITHDRAWN: &str =
     "nobody refused this: the request was withdrawn because the turn is ending";
 pub(crate) const TAKEN_BACK: &str = "the backend withdrew its request";
 const START_TIMEOUT: &str = "the backend was not ready in time and was stopped";
-pub(crate) const TURN_TIMEOUT: &str = "the turn showed no activity and is being stopped";
+const TURN_TIMEOUT: &str = "the turn showed no activity and is being stopped";
 pub(crate) const INTERRUPT_TIMEOUT: &str =
     "the backend did not react to an interrupt and was stopped";
 pub(crate) const LOGGED_IN: &str = "the backend is logged in again; waiting messages are delivered";
@@ -396,6 +396,19 @@ pub(crate) fn whole(error: &dyn std::error::Error) -> String {
         cause = below.source();
     }
     text
+}
+
+/// Says that a turn is ended for its silence, and what it waited for.
+pub(crate) fn turn_timeout(waits: Option<&str>) -> String {
+    match waits {
+        Some(on) => format!("{TURN_TIMEOUT}: it waited for {}", one_line(on)),
+        None => TURN_TIMEOUT.to_owned(),
+    }
+}
+
+/// Says what a turn waits for that does not keep it open.
+pub(crate) fn waits(on: &str) -> String {
+    format!("the turn waits for {}; that does not keep the turn from its time limit", one_line(on))
 }
 
 #[cfg(test)]

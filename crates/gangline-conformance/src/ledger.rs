@@ -55,7 +55,7 @@ impl Ledger {
             | RuntimeEvent::ApprovalWithdrawn { turn, .. }
             | RuntimeEvent::Unasked { turn, .. }
             | RuntimeEvent::Steered { turn, .. } => self.inside(*turn, event),
-            RuntimeEvent::Alive { turn } => {
+            RuntimeEvent::Alive { turn } | RuntimeEvent::Waits { turn, .. } => {
                 if !self.is_open(*turn) {
                     self.stray(event);
                 }

@@ -190,7 +190,7 @@ async fn prompt(State(shared): State<Arc<Shared>>, request: Request) -> Response
         Ok(body) => body,
         Err(refused) => return refused,
     };
-    let content = match serde_json::from_slice::<Prompt>(&body) {
+    let content = match gangline_os::json::from_slice::<Prompt>(&body) {
         Ok(prompt) if !prompt.content.trim().is_empty() => prompt.content,
         Ok(_) => return refusal(StatusCode::BAD_REQUEST, "`content` is empty"),
         Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),

@@ -8,8 +8,10 @@
 mod link;
 mod names;
 mod offer;
+mod pump;
 mod render;
 mod server;
+mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -55,7 +55,7 @@ pub(crate) async fn answer(
     })?;
     let body = body(request, BODY_MAX).await?;
     let said: Answer =
-        serde_json::from_slice(&body).map_err(|error| malformed(&error.to_string()))?;
+        gangline_os::json::from_slice(&body).map_err(|error| malformed(&error.to_string()))?;
     match said {
         Answer { answer: Some(answer), seen: false } => {
             let done = shared.daemons.answer(&shared.store, number, &answer).await?;

@@ -86,7 +86,7 @@ async fn answer(
     let wrong = |id: &Value, code, text| {
         (StatusCode::BAD_REQUEST, Json(rpc::error(id, code, text))).into_response()
     };
-    let Ok(message) = serde_json::from_slice::<Value>(body) else {
+    let Ok(message) = gangline_os::json::from_slice::<Value>(body) else {
         return wrong(&Value::Null, rpc::PARSE_ERROR, "the body is not JSON");
     };
     if session.is_none() && rpc::is(rpc::CALL, &message) {
@@ -153,7 +153,7 @@ fn speaks(headers: &HeaderMap) -> bool {
 /// Returns whether a message asks for the newer life cycle: whoever asks falls back when it hears
 /// that there is no such method.
 fn discovers(body: &[u8]) -> bool {
-    serde_json::from_slice(body).is_ok_and(|message| rpc::is(rpc::DISCOVER, &message))
+    gangline_os::json::from_slice(body).is_ok_and(|message: Value| rpc::is(rpc::DISCOVER, &message))
 }
 
 fn session(headers: &HeaderMap) -> Result<Option<String>, Refusal> {

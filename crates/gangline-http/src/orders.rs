@@ -109,7 +109,7 @@ fn ends(body: &[u8], now: UnixMicros) -> Result<Option<UnixMicros>, Refusal> {
     };
     let said: Ends = match body.trim_ascii() {
         [] => Ends::default(),
-        body => serde_json::from_slice(body).map_err(|error| {
+        body => gangline_os::json::from_slice(body).map_err(|error| {
             wrong(format!("the body does not say when the pause ends: {error}"))
         })?,
     };

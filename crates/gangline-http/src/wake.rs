@@ -49,7 +49,7 @@ pub(crate) async fn wake(
     caller.may(WAKE, &agent)?;
     let key = key(request.headers())?;
     let body = body(request, BODY_MAX).await?;
-    let Wake { body, from } = serde_json::from_slice(&body).map_err(|error| {
+    let Wake { body, from } = gangline_os::json::from_slice(&body).map_err(|error| {
         Refusal::new(ErrorCode::BadRequest, format!("the body is not a valid wake: {error}"))
             .hint(r#"send {"body": "what the agent is told"}"#)
     })?;

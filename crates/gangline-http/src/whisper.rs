@@ -44,7 +44,7 @@ pub(crate) async fn whisper(
         Refusal::new(ErrorCode::BadRequest, why)
             .hint(r#"send {"text": "what the agent is told", "type": "CORRECTION"}"#)
     };
-    let Said { text, kind } = serde_json::from_slice(&body)
+    let Said { text, kind } = gangline_os::json::from_slice(&body)
         .map_err(|error| wrong(format!("the body is not a valid whisper: {error}")))?;
     let kind = match kind {
         Some(WhisperKind::Escalation) => {

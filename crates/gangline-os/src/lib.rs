@@ -16,6 +16,7 @@ pub mod exit;
 pub mod failpoint;
 pub mod fsio;
 pub mod git;
+pub mod json;
 pub mod kill;
 pub mod lines;
 pub mod listen;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use gangline_core::{budget::CallOutcome, price::Tokens, usage::TOKENS_MAX};
+use gangline_os::json;
 use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use serde::{
     Deserialize, Deserializer,
@@ -94,8 +95,8 @@ impl Counting {
         match body.first() {
             // Gemini's stream without events: one list.
             Some(b'[') => {
-                let text = std::str::from_utf8(body).unwrap_or_default();
-                let all: Vec<Told> = serde_json::from_str(text).unwrap_or_default();
+                let text = &*String::from_utf8_lossy(body);
+                let all: Vec<Told> = json::from_str(text).unwrap_or_default();
                 all.into_iter().for_each(|told| self.take(told, text));
             }
             Some(_) => self.told(body),
@@ -104,11 +105,11 @@ impl Counting {
     }
 
     fn told(&mut self, data: &[u8]) {
-        let text = std::str::from_utf8(data).unwrap_or_default();
+        let text = &*String::from_utf8_lossy(data);
         let has = |word: &str| text.contains(word);
         // Most events are pieces of text. `usageMetadata` has the word too.
         if (has("\"usage") || has("\"error") || (self.model.is_empty() && has("\"model")))
-            && let Ok(told) = serde_json::from_str::<Told>(text)
+            && let Ok(told) = json::from_str::<Told>(text)
         {
             self.take(told, text);
         }

@@ -154,6 +154,14 @@ pub enum RuntimeEvent {
         /// The turn.
         turn: TurnId,
     },
+    /// The program lives, and waits for something that is not the model and not a tool, such as a
+    /// hook of its configuration. It does not keep the turn open.
+    Waits {
+        /// The turn.
+        turn: TurnId,
+        /// What it waits for, in a few words.
+        on: String,
+    },
     /// The backend found out at its start that it has no login (R2-43): no prompt can be answered
     /// before [`RuntimeEvent::LoggedIn`]. Comes before [`RuntimeEvent::Ready`].
     NeedsLogin {

@@ -6,6 +6,7 @@
 
 mod calls;
 pub(crate) mod login;
+pub(crate) mod oddities;
 pub(crate) mod pipes;
 pub(crate) mod protocol;
 pub(crate) mod version;

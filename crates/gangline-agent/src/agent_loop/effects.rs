@@ -215,7 +215,10 @@ impl AgentLoop {
             Deadline::Start => {
                 ("start_timeout", texts::start_timeout(self.shown.start_notice.as_deref()))
             }
-            Deadline::TurnOutput => ("turn_timeout", texts::TURN_TIMEOUT.to_owned()),
+            Deadline::TurnOutput => {
+                self.reports.waited = self.shown.waits.as_ref().map(|it| it.name.clone());
+                ("turn_timeout", texts::turn_timeout(self.reports.waited.as_deref()))
+            }
             Deadline::InterruptGrace => ("interrupt_timeout", texts::INTERRUPT_TIMEOUT.to_owned()),
         };
         warn!(code, ?turn, "missed a deadline");

@@ -34,6 +34,8 @@ pub(super) struct Reports {
     session_open: bool,
     /// What the backend said about the failure that the open turn ends with.
     pub(super) failure: Option<String>,
+    /// What the open turn waited for when its time was over.
+    pub(super) waited: Option<String>,
     /// Messages whose askers were told that the agent is parked.
     pub(super) parked: HashSet<MessageId>,
     /// How often each of them was.
@@ -135,7 +137,10 @@ impl AgentLoop {
                 self.error(Some(turn), failure.unwrap_or_else(|| kind.clone()))
             }
             Outcome::NeedsLogin => self.error(Some(turn), failure.unwrap_or_default()),
-            Outcome::TimedOut => self.error(Some(turn), texts::TURN_TIMEOUT.to_owned()),
+            Outcome::TimedOut => {
+                let waits = self.reports.waited.take();
+                self.error(Some(turn), texts::turn_timeout(waits.as_deref()));
+            }
             Outcome::Completed => self.completed(turn, settled),
             // A crash is told when the backend is gone; the others are nobody's fault.
             Outcome::Lost(_) | Outcome::RateLimited(_) | Outcome::Interrupted(_) => {}

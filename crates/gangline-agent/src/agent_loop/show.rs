@@ -13,6 +13,7 @@ use gangline_core::{
     pulse::Waits,
 };
 use gangline_os::clock::rfc3339;
+use gangline_runtime::RuntimeEvent;
 use gangline_store::AgentUpdate;
 
 use super::AgentLoop;
@@ -66,6 +67,8 @@ pub(super) struct Shown {
     pub(super) supervisor: Option<SupervisorStatus>,
     /// What the open turn is about.
     task: Option<Task>,
+    /// What the program waits for, if that is a hook or the like.
+    pub(super) waits: Option<Tool>,
     /// The tools that were called and have not come back.
     pub(super) tools: Vec<Tool>,
     /// What the row said last, beside the phase, that people must hear of at once.
@@ -178,9 +181,33 @@ impl AgentLoop {
         self.shown.tools.push(Tool { id, name, what, since });
     }
 
+    /// The program waits for something that is not the model and not a tool.
+    pub(super) fn waits(&mut self, on: String) {
+        if self.shown.waits.as_ref().is_some_and(|it| it.name == on) {
+            return;
+        }
+        let since = rfc3339(self.me.clock.now());
+        let turn = self.shown.turn;
+        self.record_notice(turn, "waits", texts::waits(&on));
+        self.shown.waits = Some(Tool { id: String::new(), name: on, what: String::new(), since });
+        self.show();
+    }
+
+    /// What the backend told shows whether its turn goes on.
+    pub(super) fn shows_life(&mut self, event: &RuntimeEvent) {
+        if matches!(event, RuntimeEvent::Waits { .. }) {
+            return;
+        }
+        self.watchdogs.output(self.now());
+        let remark = matches!(event, RuntimeEvent::Notice { .. });
+        if !remark && self.shown.waits.take().is_some() {
+            self.show();
+        }
+    }
+
     /// Returns the tool that has run longest.
     pub(super) fn tool(&self) -> Option<RunningTool> {
-        let tool = self.shown.tools.first()?;
+        let tool = self.shown.waits.as_ref().or(self.shown.tools.first())?;
         let (name, what, since) = (tool.name.clone(), tool.what.clone(), tool.since.clone());
         Some(RunningTool { name, what, since })
     }
@@ -206,6 +233,7 @@ impl AgentLoop {
         } else if to != AgentPhase::Interrupting {
             self.shown.task = None;
             self.shown.tools.clear();
+            self.shown.waits = None;
         }
         if to != AgentPhase::Starting {
             self.shown.start_notice = None;

@@ -21,6 +21,7 @@ use gangline_api::{
 use gangline_os::{
     CancellationToken,
     clock::{self, rfc3339},
+    json,
     task::{HowEnded, TaskEnd, TaskGroup},
 };
 use gangline_store::{Cursor, Event as Stored, PAGE_MAX};
@@ -296,7 +297,12 @@ impl Connection {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        match Request::decode(line) {
+        // Half a character, as programs write it that cut a text, is no reason to refuse the line.
+        let read = match std::str::from_utf8(line) {
+            Ok(text) => json::read(text, |text| Request::decode(text.as_bytes())).0,
+            Err(_) => Request::decode(line),
+        };
+        match read {
             Ok(request) => {
                 self.work.count += 1;
                 match Order::of(&request.command) {

@@ -234,6 +234,7 @@ impl Evaluator {
             | RuntimeEvent::Session { .. }
             | RuntimeEvent::Began
             | RuntimeEvent::Alive { .. }
+            | RuntimeEvent::Waits { .. }
             | RuntimeEvent::LoggedIn
             | RuntimeEvent::Effort { .. }
             | RuntimeEvent::Compacting

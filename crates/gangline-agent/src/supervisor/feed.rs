@@ -114,6 +114,7 @@ impl Feed {
             | RuntimeEvent::Session { .. }
             | RuntimeEvent::Began
             | RuntimeEvent::Alive { .. }
+            | RuntimeEvent::Waits { .. }
             | RuntimeEvent::NeedsLogin { .. }
             | RuntimeEvent::LoggedIn
             | RuntimeEvent::Effort { .. }

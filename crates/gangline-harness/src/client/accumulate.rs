@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use gangline_os::json::{self, Edges, Joiner};
 use serde_json::{Map, Value, json};
 
 use super::error::{ApiError, ApiErrorKind};
@@ -39,17 +40,22 @@ pub(crate) struct Accumulator {
 struct OpenBlock {
     fields: Map<String, Value>,
     input: Option<String>,
+    /// What puts the pieces of each text together.
+    joiners: BTreeMap<String, Joiner>,
 }
+
+/// The field of a piece of a tool's input.
+const INPUT: &str = "partial_json";
 
 impl Accumulator {
     /// Takes one event; `name` is used when the data has no `type`.
     pub(crate) fn feed(&mut self, name: &str, data: &str) -> Result<Option<Step>, ApiError> {
-        let event: Value = serde_json::from_str(data)
-            .map_err(|error| malformed(&format!("an event is not JSON: {error}")))?;
+        let (event, edges) = json::read(data, |data| serde_json::from_str::<Value>(data));
+        let event = event.map_err(|error| malformed(&format!("an event is not JSON: {error}")))?;
         match event["type"].as_str().unwrap_or(name) {
             "message_start" => self.start(&event["message"]),
             "content_block_start" => return self.open_block(&event).map(|()| None),
-            "content_block_delta" => return self.delta(&event).map(|()| None),
+            "content_block_delta" => return self.delta(&event, edges).map(|()| None),
             "content_block_stop" => return self.close_block(&event).map(Some),
             "message_delta" => {
                 if let Some(reason) = event["delta"]["stop_reason"].as_str() {
@@ -89,24 +95,25 @@ impl Accumulator {
         let (index, Some(fields)) = (index(event)?, event["content_block"].as_object()) else {
             return Err(malformed("a block starts without content"));
         };
-        let block = OpenBlock { fields: fields.clone(), input: None };
+        let block = OpenBlock { fields: fields.clone(), input: None, joiners: BTreeMap::new() };
         match self.open.insert(index, block) {
             None => Ok(()),
             Some(_) => Err(malformed("a block starts twice")),
         }
     }
 
-    fn delta(&mut self, event: &Value) -> Result<(), ApiError> {
+    fn delta(&mut self, event: &Value, edges: Edges) -> Result<(), ApiError> {
         let block = self.open.get_mut(&index(event)?);
         let (Some(block), Some(delta)) = (block, event["delta"].as_object()) else {
             return Err(malformed("a piece belongs to no open block"));
         };
         match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
             "input_json_delta" => {
-                let Some(piece) = delta.get("partial_json").and_then(Value::as_str) else {
+                let Some(piece) = delta.get(INPUT).and_then(Value::as_str) else {
                     return Err(malformed("a piece of tool input has no text"));
                 };
-                block.input.get_or_insert_default().push_str(piece);
+                let piece = block.joined(INPUT, piece, edges);
+                block.input.get_or_insert_default().push_str(&piece);
             }
             "citations_delta" => {
                 let citation = delta.get("citation").cloned().unwrap_or_default();
@@ -115,18 +122,20 @@ impl Accumulator {
                     other => *other = json!([citation]),
                 }
             }
-            _ => merge(&mut block.fields, delta),
+            _ => block.merge(delta, edges),
         }
         Ok(())
     }
 
     fn close_block(&mut self, event: &Value) -> Result<Step, ApiError> {
-        let Some(OpenBlock { mut fields, input }) = self.open.remove(&index(event)?) else {
+        let Some(mut block) = self.open.remove(&index(event)?) else {
             return Err(malformed("a block ends that is not open"));
         };
+        block.end_texts();
+        let OpenBlock { mut fields, input, .. } = block;
         let mut bad_input = None;
         if let Some(text) = input.filter(|text| !text.is_empty()) {
-            match serde_json::from_str::<Map<String, Value>>(&text) {
+            match json::from_str::<Map<String, Value>>(&text) {
                 Ok(input) => {
                     fields.insert("input".to_owned(), Value::Object(input));
                 }
@@ -140,13 +149,41 @@ impl Accumulator {
     }
 }
 
-/// Appends strings to the fields of the same name; other values replace.
-fn merge(fields: &mut Map<String, Value>, delta: &Map<String, Value>) {
-    for (name, piece) in delta.iter().filter(|(name, _)| *name != "type") {
-        match (fields.get_mut(name), piece) {
-            (Some(Value::String(text)), Value::String(piece)) => text.push_str(piece),
-            _ => {
-                fields.insert(name.clone(), piece.clone());
+impl OpenBlock {
+    /// Appends strings to the fields of the same name; other values replace.
+    fn merge(&mut self, delta: &Map<String, Value>, edges: Edges) {
+        for (name, piece) in delta.iter().filter(|(name, _)| *name != "type") {
+            let piece = match piece {
+                Value::String(piece) => Value::String(self.joined(name, piece, edges)),
+                other => other.clone(),
+            };
+            match (self.fields.get_mut(name), piece) {
+                (Some(Value::String(text)), Value::String(piece)) => text.push_str(&piece),
+                (_, piece) => {
+                    self.fields.insert(name.clone(), piece);
+                }
+            }
+        }
+    }
+
+    /// Returns what a piece adds to the text of that name.
+    fn joined(&mut self, name: &str, piece: &str, edges: Edges) -> String {
+        let piece = piece.to_owned();
+        match self.joiners.get_mut(name) {
+            Some(joiner) => joiner.join(piece, edges),
+            None if edges == Edges::default() => piece,
+            None => self.joiners.entry(name.to_owned()).or_default().join(piece, edges),
+        }
+    }
+
+    /// Adds what its texts still lack: halves that nothing followed.
+    fn end_texts(&mut self) {
+        for (name, joiner) in &mut self.joiners {
+            let Some(half) = joiner.end() else { continue };
+            match (name.as_str(), &mut self.input, self.fields.get_mut(name)) {
+                (INPUT, Some(input), _) => input.push(half),
+                (_, _, Some(Value::String(text))) => text.push(half),
+                _ => {}
             }
         }
     }

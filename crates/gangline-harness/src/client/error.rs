@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt, io, time::Duration};
 
+use gangline_os::json;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
@@ -150,7 +151,7 @@ impl ApiError {
         body: &[u8],
         model: &str,
     ) -> Self {
-        let parsed: Value = serde_json::from_slice(body).unwrap_or_default();
+        let parsed: Value = json::from_slice(body).unwrap_or_default();
         let error_type = parsed["error"]["type"].as_str().unwrap_or_default();
         let message = match parsed["error"]["message"].as_str() {
             Some(message) => message.to_owned(),

@@ -22,12 +22,17 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ClientLifecycleMode, serve_client_with_lifecycle};
+use tokio::io::DuplexStream;
 
-use super::McpTarget;
+use super::{McpTarget, pump};
 use crate::client::http_client;
 
 /// Longest message that a program may send, in bytes.
 const MESSAGE_LIMIT: usize = 16 << 20;
+/// The same for the library, with the line's end.
+const LINE_LIMIT: usize = MESSAGE_LIMIT + 1024;
+/// How much of a program's output is under way to the library, in bytes.
+const PIPE: usize = 64 * 1024;
 /// Longest line of a program's error output that is kept, in bytes.
 const LAST_WORDS: usize = 400;
 /// How often a stream of answers that broke is asked for again, and the longest pause before.
@@ -186,9 +191,11 @@ struct Program {
     /// The last line of its error output.
     said: Arc<Mutex<String>>,
     listener: TaskGroup,
+    /// Passes its output on.
+    _pump: TaskGroup,
 }
 
-type Pipes = AsyncRwTransport<RoleClient, process::ChildStdout, process::ChildStdin>;
+type Pipes = AsyncRwTransport<RoleClient, DuplexStream, process::ChildStdin>;
 
 impl Program {
     fn start(target: &McpTarget) -> Result<(Self, Pipes), LinkError> {
@@ -215,8 +222,14 @@ impl Program {
         let (Some(output), Some(input)) = (child.take_stdout(), child.take_stdin()) else {
             return Err(LinkError::NoCommand);
         };
-        let pipes = AsyncRwTransport::new_client(output, input).with_max_line_length(MESSAGE_LIMIT);
-        Ok((Self { child, said, listener }, pipes))
+        let (passed_on, read) = tokio::io::duplex(PIPE);
+        let mut pump = TaskGroup::new("mcp output");
+        pump.spawn(
+            format!("output of {}", target.key()),
+            pump::pump(output, passed_on, MESSAGE_LIMIT, Arc::clone(&said)),
+        );
+        let pipes = AsyncRwTransport::new_client(read, input).with_max_line_length(LINE_LIMIT);
+        Ok((Self { child, said, listener, _pump: pump }, pipes))
     }
 
     async fn last_words(&mut self) -> String {

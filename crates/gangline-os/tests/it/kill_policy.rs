@@ -36,7 +36,7 @@ async fn started(script: &str) -> (Child, Vec<Known>) {
 
 #[track_caller]
 fn all_gone(child: &Child, all: &[Known]) {
-    assert_eq!(child.group_members(), []);
+    assert_eq!(child.group_members(), Vec::<u32>::new());
     for one in all {
         assert!(!one.alive(), "{one:?} of {all:?}");
     }

@@ -208,3 +208,16 @@ proptest! {
         read(wire, JSON, &body);
     }
 }
+
+#[test]
+fn half_a_character_or_another_encoding_hides_no_tokens() {
+    let all = events(&[
+        r#"{"type":"message_start","message":{"model":"m","note":"\ud83d","usage":{"input_tokens":10,"output_tokens":1}}}"#,
+        r#"{"type":"message_delta","error":null,"model":"m\ud83d","usage":{"output_tokens":20}}"#,
+    ]);
+    let (model, tokens) = read(Wire::Anthropic, EVENTS, &all);
+    assert_eq!((&*model, tokens.map(|it| (it.input, it.output))), ("m\u{fffd}", Some((10, 20))));
+    let mut counting = counting(Wire::Anthropic, JSON);
+    counting.piece(b"{\"model\":\"m\",\"said\":\"caf\xe9\",\"usage\":{\"input_tokens\":3,\"output_tokens\":4}}");
+    assert_eq!(counting.tokens.map(|it| it.input), Some(3));
+}

@@ -16,7 +16,7 @@ use super::{
     fields::{Fields, Tools},
     permit::Gate,
     recipe::{By, Given, Introduction, Names, Recipe, Wanted},
-    session::{Own, Session, Setup},
+    session::{Late, Own, Session, Setup},
 };
 use crate::{
     McpPlace, McpServer, StartOptions,
@@ -147,6 +147,7 @@ impl Launch {
             names: if given { recipe.names } else { Names::WithProvider },
             resume: options.resume.clone(),
             model: options.model.clone(),
+            late: Late::MayCome,
         });
         let start = Start {
             name,

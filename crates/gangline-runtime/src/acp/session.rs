@@ -10,27 +10,31 @@ use std::{
 };
 
 use gangline_core::TurnId;
+use gangline_os::json::{self, Edges};
 use serde_json::Value;
 
 use self::{
     asking::Asking,
+    late::{HeldEnd, Outside},
     state::{Ask, Can, Counted, Order, Sent, Stage, Turn, Words},
 };
 use super::{
     calls::Calls,
     permit::Gate,
     recipe::{Names, Recipe, Withdrawn, without_provider},
+    turn_result,
     update::{self, Choice, Context, Update},
     wire::{self, Line, Refusal},
 };
 use crate::{
     ApprovalReply, McpServer, Prompt, RuntimeEvent, SessionId, TurnResult,
-    program::protocol::{self, Now, Odd, Protocol},
+    program::protocol::{self, Hold, Now, Odd, Protocol, Unread},
 };
 
 mod ask;
 mod asking;
 mod guard;
+mod late;
 mod open;
 mod order;
 mod state;
@@ -62,6 +66,18 @@ pub(super) struct Setup {
     pub(super) names: Names,
     /// The model that is wanted.
     pub(super) model: Option<String>,
+    /// Whether the program may say something after the end that it belongs to.
+    pub(super) late: Late,
+}
+
+/// Whether a program may say something after the end that it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Late {
+    /// Its lines come in the order of the protocol.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for tests of everything else"))]
+    NeverComes,
+    /// It is not known.
+    MayCome,
 }
 
 /// The server with the daemon's tools, in each form that there is.
@@ -95,8 +111,10 @@ pub(super) struct Session {
     /// The model, as far as it is known.
     model: String,
     turn: Option<Turn>,
-    /// The end of the open turn, which nobody asked for: see [`Protocol::holds_back`].
-    held: Option<Value>,
+    /// The end of the open turn that is held back: see [`Protocol::holds_back`].
+    held: Option<HeldEnd>,
+    /// What comes outside of turns.
+    outside: Outside,
     /// Nothing can be said in the session any more: a new one begins at the end of the turn.
     spoilt: bool,
     waiting: Option<Prompt>,
@@ -105,6 +123,8 @@ pub(super) struct Session {
     order: Option<Order>,
     /// What is said while it is.
     order_words: Words,
+    /// Of the line that is being read.
+    edges: Edges,
     sent: HashMap<u64, Sent>,
     numbers: u64,
     asks: HashMap<String, Ask>,
@@ -133,11 +153,13 @@ impl Session {
             model: setup.model.clone().unwrap_or_default(),
             turn: None,
             held: None,
+            outside: Outside::default(),
             spoilt: false,
             waiting: None,
             orders: VecDeque::new(),
             order: None,
             order_words: Words::None,
+            edges: Edges::default(),
             sent: HashMap::new(),
             numbers: 0,
             asks: HashMap::new(),
@@ -190,7 +212,7 @@ impl Protocol for Session {
         if let Some(turn) = &mut self.turn {
             turn.asked = true;
             match self.held.take() {
-                Some(end) => self.prompt_done(Ok(end)),
+                Some(held) => self.prompt_done(Ok(held.end)),
                 None => self.cancel_in_turn(),
             }
         }
@@ -214,14 +236,12 @@ impl Protocol for Session {
         self.order(Order::Clear)
     }
 
-    fn holds_back(&self) -> bool {
-        self.held.is_some()
+    fn holds_back(&self) -> Option<Hold> {
+        self.hold()
     }
 
     fn let_go(&mut self) -> Vec<Action> {
-        if let Some(end) = self.held.take() {
-            self.end_turn(Ok(end));
-        }
+        self.settled();
         self.done()
     }
 
@@ -233,7 +253,10 @@ impl Protocol for Session {
     }
 
     fn read(&mut self, line: &str, now: Now) -> Result<Vec<Action>, Odd> {
-        let line = wire::decode(line)?;
+        let (line, edges) = wire::read(line);
+        let line = line?;
+        self.edges = edges;
+        self.outside.now = now.mono;
         let open = self.turn.as_ref().map(|turn| turn.id);
         let mut actions = self.line(line);
         if actions.iter().any(|action| matches!(action, Action::Report(_))) {
@@ -242,6 +265,11 @@ impl Protocol for Session {
             actions.splice(0..0, self.alive(open, now));
         }
         Ok(actions)
+    }
+
+    fn unread(&mut self, line: &str, why: &str) -> Option<Unread<Infallible>> {
+        let what = self.unreadable(line, why)?;
+        Some(Unread { what, actions: self.done() })
     }
 
     fn sign_of_life(&mut self, now: Now) -> Vec<Action> {
@@ -315,6 +343,22 @@ impl Session {
         }
     }
 
+    /// Takes a line that cannot be read. Says what is done about it, if something is.
+    fn unreadable(&mut self, line: &str, why: &str) -> Option<String> {
+        let id: Value = serde_json::from_str(json::find(line, &["id"])?).ok()?;
+        if let Some(method) = json::find_text(line, &["method"]) {
+            self.write(wire::unreadable(&id, why));
+            let method = turn_result::one_line(&method);
+            return Some(format!(
+                "asked something that cannot be read (`{method}`), and was refused"
+            ));
+        }
+        let sent = self.sent.remove(&id.as_u64()?)?;
+        let message = format!("the answer cannot be read: {why}");
+        self.answered(sent, Err(Refusal { code: wire::PARSE_ERROR, message, data: Value::Null }));
+        Some("answered with something that cannot be read".to_owned())
+    }
+
     fn requested(&mut self, id: &Value, method: &str, params: &Value) {
         if method == "session/request_permission" {
             return self.asked(id, params);
@@ -333,6 +377,12 @@ impl Session {
         if self.id.as_deref() != Some(&*session) {
             return;
         }
+        if let Update::User(text) = &update {
+            return self.user_said(text);
+        }
+        if self.is_of_the_past(&update) {
+            return;
+        }
         match update {
             Update::Text { message, text } => self.said(message, text),
             Update::Thought { text } => self.thought(text),
@@ -344,13 +394,14 @@ impl Session {
                 self.ask_again();
             }
             Update::Unknown(kind) => tracing::debug!(kind, "an update of an unknown kind"),
-            Update::Quiet => {}
+            Update::User(_) | Update::Quiet => {}
         }
     }
 
     /// Begins what waits, if nothing is under way.
     fn go_on(&mut self) {
-        if self.stage != Stage::Open || self.turn.is_some() || self.order.is_some() {
+        let busy = self.turn.is_some() || self.order.is_some() || self.outside.is_settling();
+        if self.stage != Stage::Open || busy {
             return;
         }
         if let Some(order) = self.orders.pop_front() {

@@ -18,7 +18,9 @@ pub(super) enum Update {
     Choices(Vec<Choice>),
     /// The session is in another mode.
     Mode(String),
-    /// Something that is of no use here: a plan, a title, commands, the user's own words.
+    /// A piece of what a user said: of our prompt, or of the past.
+    User(String),
+    /// Something that is of no use here: a plan, a title, commands.
     Quiet,
     /// A kind that nobody told us of.
     Unknown(String),
@@ -85,9 +87,8 @@ pub(super) fn decode(mut params: Value) -> Result<(String, Update), String> {
             Some(mode) => Update::Mode(mode.to_owned()),
             None => Update::Quiet,
         },
-        "user_message_chunk" | "plan" | "available_commands_update" | "session_info_update" => {
-            Update::Quiet
-        }
+        "user_message_chunk" => Update::User(take_text(&mut body)),
+        "plan" | "available_commands_update" | "session_info_update" => Update::Quiet,
         other => Update::Unknown(other.to_owned()),
     };
     Ok((session, update))

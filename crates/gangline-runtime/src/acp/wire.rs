@@ -3,6 +3,7 @@
 //! Only the frame is read here; what a message says is in [`super::update`] and
 //! [`super::session`].
 
+use gangline_os::json::{self, Edges};
 use serde_json::{Value, json};
 
 use crate::program::protocol::Odd;
@@ -61,8 +62,18 @@ fn texts_in<'a>(data: &'a Value, depth: u32, found: &mut Vec<&'a str>) {
     }
 }
 
+/// The parameters are not what the method needs.
+pub(super) const INVALID_PARAMS: i64 = -32602;
+/// A message is not JSON.
+pub(super) const PARSE_ERROR: i64 = -32700;
 /// The program wants a login first.
 pub(super) const AUTH_REQUIRED: i64 = -32000;
+
+/// Reads one line, in which half a character becomes U+FFFD. Returns the halves at the edges of its
+/// texts beside it.
+pub(super) fn read(line: &str) -> (Result<Line, Odd>, Edges) {
+    json::read(line, decode)
+}
 
 /// Reads one line. Fields beyond the frame's are left in the parameters and results.
 ///
@@ -114,6 +125,13 @@ pub(super) fn answer(id: &Value, result: &Value) -> String {
 pub(super) fn not_served(id: &Value, method: &str) -> String {
     let message = format!("this client does not serve {method}");
     let error = json!({"code": -32601, "message": message});
+    line(&json!({"jsonrpc": "2.0", "id": id, "error": error}))
+}
+
+/// The answer to a request that cannot be read.
+pub(super) fn unreadable(id: &Value, why: &str) -> String {
+    let message = format!("Gangline cannot read this request: {why}");
+    let error = json!({"code": INVALID_PARAMS, "message": message});
     line(&json!({"jsonrpc": "2.0", "id": id, "error": error}))
 }
 

@@ -3,6 +3,7 @@
 //! What is not known is [`Odd::Unknown`]; a known kind with a broken body is an error; fields that
 //! are not needed here are passed over. No I/O, no state. Start at [`decode`].
 
+use gangline_os::json;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -38,8 +39,23 @@ pub(super) enum Line {
     Cancelled { id: String },
     /// The answer to a request of ours.
     Response { id: String, answer: Result<Value, String> },
+    /// Something is waited for: a call that runs, or a hook.
+    Beat(Beat),
+    /// The program lives; nothing shows that its turn goes on.
+    Waits,
     /// A sign of life.
     Noise,
+}
+
+/// A heartbeat. The program writes one every 30 s.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Beat {
+    /// The event whose hook runs, if it is about a hook.
+    pub(super) hook: Option<String>,
+    /// The call that it is about.
+    pub(super) call: String,
+    /// The call that this one belongs to, or the same again.
+    pub(super) parent: String,
 }
 
 /// The head of a run.
@@ -227,11 +243,15 @@ impl Body<'_> {
     }
 }
 
-/// Reads one line.
+/// Reads one line; half a character in it becomes U+FFFD.
 ///
 /// # Errors
 /// [`Odd`] says what is wrong with it.
 pub(super) fn decode(line: &str) -> Result<Line, Odd> {
+    json::read(line, as_it_is).0
+}
+
+fn as_it_is(line: &str) -> Result<Line, Odd> {
     let (kind, body) = split(line)?;
     let broken = |error: serde_json::Error| match kind_anywhere(line) {
         Ok(kind) => Odd::Broken { kind, why: error.to_string() },
@@ -250,6 +270,8 @@ pub(super) fn decode(line: &str) -> Result<Line, Odd> {
         "control_request" => request(body),
         "control_cancel_request" => cancelled(body),
         "control_response" => response(body),
+        "tool_progress" => beat(body),
+        "keep_alive" | "system/hook_progress" => Ok(Line::Waits),
         known if is_noise(known) => Ok(Line::Noise),
         _ => return Err(Odd::Unknown { kind }),
     }
@@ -288,13 +310,11 @@ fn kind_of(kind: &str, subtype: Option<&str>) -> String {
 
 /// Says whether a line of this kind only shows that the program is alive.
 fn is_noise(kind: &str) -> bool {
-    const KINDS: [&str; 16] = [
+    const KINDS: [&str; 13] = [
         "conversation_reset",
-        "keep_alive",
         "stream_event",
         "system/background_tasks_changed",
         "system/compact_boundary",
-        "system/hook_progress",
         "system/hook_response",
         "system/hook_started",
         "system/informational",
@@ -304,7 +324,6 @@ fn is_noise(kind: &str) -> bool {
         "system/task_started",
         "system/task_updated",
         "system/thinking_tokens",
-        "tool_progress",
     ];
     KINDS.contains(&kind)
 }
@@ -316,6 +335,23 @@ fn state(body: Body<'_>) -> serde_json::Result<Line> {
     }
     let Whole { state } = body.read()?;
     Ok(if state == "idle" { Line::Idle } else { Line::Noise })
+}
+
+fn beat(body: Body<'_>) -> serde_json::Result<Line> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Whole {
+        #[serde(deserialize_with = "or_default")]
+        tool_use_id: String,
+        #[serde(deserialize_with = "or_default")]
+        tool_name: String,
+        #[serde(deserialize_with = "or_default")]
+        parent_tool_use_id: String,
+    }
+    let Whole { tool_use_id: id, tool_name: name, parent_tool_use_id: parent } = body.read()?;
+    let call = id.rsplit_once("-heartbeat-").map_or(&*id, |(call, _)| call);
+    let hook = call.starts_with(&format!("hook-{name}-")).then_some(name);
+    Ok(Line::Beat(Beat { hook, call: call.to_owned(), parent }))
 }
 
 fn assistant(body: Body<'_>) -> serde_json::Result<Line> {

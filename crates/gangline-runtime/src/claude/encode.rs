@@ -4,6 +4,8 @@
 //! so nothing else writes to it.
 
 use gangline_core::permission::Permit;
+use gangline_mcp::rpc;
+use gangline_os::json;
 use serde_json::{Value, json};
 
 /// When a text is taken up.
@@ -83,6 +85,30 @@ pub(super) fn refusal(id: &str, error: &str) -> String {
         "type": "control_response",
         "response": {"subtype": "error", "request_id": id, "error": error},
     }))
+}
+
+/// The answer to a request that cannot be read: whatever it asks for is refused. `line` is what can
+/// be found of it.
+pub(super) fn unreadable(id: &str, line: &str, why: &str) -> String {
+    let reason = format!("Gangline cannot read this request, so it is refused: {why}");
+    let at = |path: &[&str]| json::find_text(line, path);
+    let event = at(&["request", "input", "hook_event_name"]);
+    match (at(&["request", "subtype"]).as_deref(), event.as_deref()) {
+        (Some("can_use_tool"), _) => answer(id, &deny(&reason)),
+        (Some("hook_callback"), None | Some("PreToolUse")) => {
+            answer(id, &before_tool(&Permit::Deny(reason)))
+        }
+        // What only tells something may go on.
+        (Some("hook_callback"), Some(_)) => answer(id, &json!({})),
+        (Some("mcp_message"), _) => {
+            let rpc = json::find(line, &["request", "message", "id"]);
+            match rpc.and_then(|rpc| serde_json::from_str(rpc).ok()) {
+                Some(rpc) => mcp(id, &rpc::error(&rpc, rpc::PARSE_ERROR, &reason)),
+                None => refusal(id, &reason),
+            }
+        }
+        _ => refusal(id, &reason),
+    }
 }
 
 /// The tool may run as it was called.

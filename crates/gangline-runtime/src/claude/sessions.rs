@@ -7,7 +7,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use gangline_os::clock::UnixMicros;
+use gangline_os::{clock::UnixMicros, json};
 use serde::Deserialize;
 
 use super::{
@@ -73,7 +73,7 @@ fn handle(path: &Path, used: SystemTime) -> Option<SessionHandle> {
     let cwd = head
         .lines()
         .map_while(Result::ok)
-        .find_map(|line| serde_json::from_str::<Entry>(&line).ok()?.cwd)?;
+        .find_map(|line| json::from_str::<Entry>(&line).ok()?.cwd)?;
     let since = used.duration_since(UNIX_EPOCH).unwrap_or_default();
     Some(SessionHandle {
         runtime: NAME,

@@ -24,9 +24,10 @@ use super::{
 };
 use crate::{
     ApprovalReply, NamedFile, Prompt, RuntimeEvent, SessionId, ToolSpec, TurnResult,
-    program::protocol::{self, Now, Odd, Protocol},
+    program::protocol::{self, Now, Odd, Protocol, Unread},
 };
 
+mod beats;
 mod output;
 mod requests;
 mod runs;
@@ -77,6 +78,10 @@ pub(super) struct Turns {
     /// time over that, and would answer with the old one meanwhile.
     held: Vec<String>,
     names: HashMap<String, String>,
+    /// The calls of tools that have no result yet, and since when.
+    running: HashMap<String, Duration>,
+    /// The time of the line that is being read.
+    now: Duration,
     requests: u64,
     last_alive: Option<Duration>,
     limited_until: Option<i64>,
@@ -99,6 +104,8 @@ impl Turns {
             raised: None,
             held: Vec::new(),
             names: HashMap::new(),
+            running: HashMap::new(),
+            now: Duration::ZERO,
             requests: 0,
             last_alive: None,
             limited_until: None,
@@ -145,6 +152,7 @@ impl Protocol for Turns {
             fate: None,
         });
         self.names.clear();
+        self.running.clear();
         self.set_aside();
         let line = encode::text(&prompt.text, &uuid, Place::Later);
         if self.is_changing() {
@@ -268,6 +276,11 @@ impl Protocol for Turns {
         self.done()
     }
 
+    fn unread(&mut self, line: &str, why: &str) -> Option<Unread<Caller>> {
+        let what = self.unreadable(line, why)?;
+        Some(Unread { what, actions: self.done() })
+    }
+
     fn read(&mut self, line: &str, now: Now) -> Result<Vec<Action>, Odd> {
         Ok(self.line(decode::decode(line)?, now))
     }
@@ -286,7 +299,14 @@ impl Protocol for Turns {
 impl Turns {
     /// Takes one line.
     pub(super) fn line(&mut self, line: Line, now: Now) -> Vec<Action> {
+        self.now = now.mono;
         match line {
+            Line::Beat(beat) => {
+                if !self.beats(&beat) {
+                    return self.done();
+                }
+            }
+            Line::Waits => return self.done(),
             Line::Init(init) => self.init(init),
             Line::Assistant(said) => self.assistant(said),
             Line::User(user) => self.user(user),

@@ -3,6 +3,7 @@
 //! What is not known is [`Odd::Unknown`]; a known kind with a broken body is an error; fields that
 //! are not needed here are passed over. No I/O, no state. Start at [`decode`].
 
+use gangline_os::json;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
@@ -191,12 +192,24 @@ struct RpcError {
     message: String,
 }
 
-/// Reads one line. Both sides count their requests from the same numbers: what has a method is the
-/// program's.
+/// Reads one line; half a character in it becomes U+FFFD. Both sides count their requests from the
+/// same numbers: what has a method is the program's.
 ///
 /// # Errors
 /// [`Odd`] says what is wrong with it.
 pub(super) fn decode(line: &str) -> Result<Line, Odd> {
+    let read = as_it_is(line);
+    let unread = match &read {
+        Ok(Line::Request { request: Request::Broken { .. }, .. }) | Err(_) => true,
+        Ok(_) => false,
+    };
+    match unread.then(|| json::without_halves(line)).flatten() {
+        Some((line, _)) => as_it_is(&line),
+        None => read,
+    }
+}
+
+fn as_it_is(line: &str) -> Result<Line, Odd> {
     if let Some(line) = item_in_front(line) {
         return Ok(line);
     }

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use super::permit::{AGENTS, EDIT, LOOK, PERMISSIONS, SEARCH, SHELL, WRITE};
 
 /// The code of JSON-RPC for a method that is not served.
+/// The parameters are not what the method needs.
+const INVALID_PARAMS: i64 = -32602;
 const NO_METHOD: i32 = -32601;
 
 fn line(message: &Value) -> String {
@@ -42,6 +44,12 @@ pub(super) fn answer(id: &Value, result: &Value) -> String {
 /// The answer to a request that is not served.
 pub(super) fn refusal(id: &Value) -> String {
     line(&json!({"id": id, "error": {"code": NO_METHOD, "message": "not supported"}}))
+}
+
+/// The answer to a request that cannot be read.
+pub(super) fn unreadable(id: &Value, why: &str) -> String {
+    let message = format!("Gangline cannot read this request, so it is refused: {why}");
+    line(&json!({"id": id, "error": {"code": INVALID_PARAMS, "message": message}}))
 }
 
 /// The result of a tool of the daemon.

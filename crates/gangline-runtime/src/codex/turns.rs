@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     ApprovalReply, NamedFile, Prompt, RuntimeEvent, SessionId, TurnResult,
-    program::protocol::{self, Now, Odd, Protocol},
+    program::protocol::{self, Now, Odd, Protocol, Unread},
 };
 
 mod effort;
@@ -316,6 +316,11 @@ impl Protocol for Turns {
     fn clear(&mut self) -> Vec<Action> {
         self.jobs.push_back(Order::Clear);
         self.done()
+    }
+
+    fn unread(&mut self, line: &str, why: &str) -> Option<Unread<Value>> {
+        let what = self.unreadable(line, why)?;
+        Some(Unread { what, actions: self.done() })
     }
 
     fn sign_of_life(&mut self, now: Now) -> Vec<Action> {

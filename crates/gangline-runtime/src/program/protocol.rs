@@ -60,6 +60,34 @@ pub(crate) enum Odd {
     Unknown { kind: String },
 }
 
+/// For how long something is held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hold {
+    /// Until nothing has happened for so long.
+    pub(crate) quiet: Duration,
+    /// So long at most.
+    pub(crate) most: Duration,
+    /// What is done when the process ends meanwhile.
+    pub(crate) at_end: AtEnd,
+}
+
+/// What becomes of what is held back when the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AtEnd {
+    /// It may have been caused by that end, and is lost with the process.
+    Lost,
+    /// It is done all the same.
+    Done,
+}
+
+/// What is done about a line that cannot be read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Unread<C> {
+    /// What the line was, and what is done about it, for people: behind the program's name.
+    pub(crate) what: String,
+    pub(crate) actions: Vec<Action<C>>,
+}
+
 /// One session in the words of one program; see the module. Pure.
 pub(crate) trait Protocol: Send + 'static {
     /// What is kept of who calls a tool of the daemon, until it is answered.
@@ -76,6 +104,13 @@ pub(crate) trait Protocol: Send + 'static {
 
     /// Takes a sign of life that says nothing, such as a line that cannot be read.
     fn sign_of_life(&mut self, now: Now) -> Actions<Self>;
+
+    /// Takes a line that cannot be read, or the beginning of one that is too long, and why. A
+    /// request in it is refused with that reason, and a request of ours that it answers fails with
+    /// it: else somebody would wait for ever. `None` if it is neither.
+    fn unread(&mut self, _line: &str, _why: &str) -> Option<Unread<Self::Caller>> {
+        None
+    }
 
     /// Gives a prompt; the caller has made sure that no turn is open.
     fn prompt(&mut self, prompt: Prompt) -> Actions<Self>;
@@ -116,13 +151,12 @@ pub(crate) trait Protocol: Send + 'static {
         Vec::new()
     }
 
-    /// Says whether an end of a turn is held back, since it may be the program's own end that
-    /// caused it: then the process is gone in a moment, and the turn was lost with it.
-    fn holds_back(&self) -> bool {
-        false
+    /// Says whether something is held back for what may come next, and for how long.
+    fn holds_back(&self) -> Option<Hold> {
+        None
     }
 
-    /// Tells what was held back: the process goes on.
+    /// Does what was held back.
     fn let_go(&mut self) -> Actions<Self> {
         Vec::new()
     }

@@ -3,7 +3,7 @@
 //! What a line means is decided by the adapter's [`Protocol`]; here is what happens to the process.
 //! Start at [`Worker::run`]; how the process ends is in `worker/end.rs`.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use gangline_core::TurnId;
 use gangline_os::{
@@ -13,15 +13,17 @@ use gangline_os::{
     process::{self, Child, Spawn},
     run_id::RunId,
 };
+use serde_json::Value;
 use tokio::{sync::watch, time};
 
 use super::{
     KILL_POLICY, SHORT_KILL_POLICY,
     calls::{Calls, Outcome},
     login::{Found, Sign, Watch},
+    oddities::Oddities,
     one_line,
-    pipes::Pipes,
-    protocol::{Action, Actions, Now, Odd, Protocol},
+    pipes::{LINE_MAX, Pipes},
+    protocol::{Action, Actions, AtEnd, Now, Odd, Protocol},
     sweep,
 };
 use crate::{
@@ -33,10 +35,6 @@ mod end;
 /// From the start of the program to a session that takes prompts; some unpack themselves, and tool
 /// servers of the user's may be slow.
 const BEGIN_WITHIN: Duration = Duration::from_secs(60);
-/// Kinds of odd lines that are remembered as told.
-const ODDITIES: usize = 64;
-/// How long a turn's end is held back that may come from the program's own end.
-const HELD_BACK: Duration = Duration::from_secs(1);
 /// Lines that are no messages, before the first session: a program that writes more speaks another
 /// language.
 const STRAYS_MAX: usize = 500;
@@ -84,11 +82,11 @@ pub(crate) struct Worker<P: Protocol> {
     calls: Calls<P::Caller>,
     port: SessionPort,
     turn: watch::Sender<Option<TurnId>>,
-    odd: HashSet<String>,
+    odd: Oddities,
     /// Lines that were no messages: how many, and the beginning of what they said.
     strays: (usize, String),
-    /// When a turn's end that is held back is told.
-    let_go_at: Option<Duration>,
+    /// Since when something is held back, and when it is done.
+    held: Option<(Duration, Duration)>,
     clock: SharedClock,
     begun: Duration,
     login: Watch,
@@ -157,9 +155,9 @@ impl<P: Protocol> Worker<P> {
             calls: Calls::new(Arc::clone(&options.tools)),
             port,
             turn,
-            odd: HashSet::new(),
+            odd: Oddities::default(),
             strays: (0, String::new()),
-            let_go_at: None,
+            held: None,
             begun: clock.monotonic(),
             clock,
             login: Watch::of(login),
@@ -179,7 +177,17 @@ impl<P: Protocol> Worker<P> {
             Ok(()) => self.serve().await,
             Err(why) => why,
         };
+        for (kind, number) in self.odd.rest() {
+            let name = self.name;
+            self.notice(format!("{name} wrote {number} lines in all that cannot be used: {kind}"))
+                .await;
+        }
         let code = self.finish(why).await;
+        if self.protocol.holds_back().is_some_and(|hold| hold.at_end == AtEnd::Done) {
+            let actions = self.protocol.let_go();
+            // The process is gone, or will be: nothing else can be done about it.
+            let _ = self.action(actions).await;
+        }
         self.pipes.close().await;
         sweep(self.name, self.run_id.as_ref()).await;
         self.port.tell(RuntimeEvent::Exited { code }).await;
@@ -247,20 +255,57 @@ impl<P: Protocol> Worker<P> {
             Line::Text(text) if text.trim().is_empty() => return Ok(()),
             Line::Text(text) => match self.protocol.read(&text, now) {
                 Ok(actions) => actions,
-                Err(odd) => {
-                    self.odd(&odd, &text).await;
-                    self.stray(&odd, &text)?;
-                    self.protocol.sign_of_life(now)
-                }
+                Err(odd) => self.unread(&odd, &text, now).await?,
             },
-            Line::Oversize { bytes, .. } => {
-                let name = self.name;
-                self.notice(format!("{name} wrote a line of {bytes} bytes; it was passed over"))
-                    .await;
-                self.protocol.sign_of_life(now)
-            }
+            Line::Oversize { kept, bytes } => self.oversize(&kept, bytes, now).await,
         };
         self.action(actions).await
+    }
+
+    /// Takes a line that cannot be read. Whoever waits for an answer to it gets one.
+    async fn unread(&mut self, odd: &Odd, text: &str, now: Now) -> Result<Actions<P>, Why> {
+        let why = match odd {
+            Odd::Unknown { .. } => None,
+            Odd::Broken { why, .. } => Some(why.clone()),
+            Odd::NoMessage => serde_json::from_str::<Value>(text).err().map(|it| it.to_string()),
+        };
+        let why = why.unwrap_or_else(|| "it is not a message".to_owned());
+        let unread = match odd {
+            Odd::Unknown { .. } => None,
+            Odd::NoMessage | Odd::Broken { .. } => self.protocol.unread(text, &why),
+        };
+        if let Some(unread) = unread {
+            self.answered_unread(&unread.what, &why).await;
+            return Ok(unread.actions);
+        }
+        self.odd(odd, text).await;
+        self.stray(odd, text)?;
+        Ok(self.protocol.sign_of_life(now))
+    }
+
+    /// The same of a line that is too long, by its beginning.
+    async fn oversize(&mut self, kept: &str, bytes: u64, now: Now) -> Actions<P> {
+        let why = format!("it has {bytes} bytes, and {LINE_MAX} can be read");
+        if let Some(unread) = self.protocol.unread(kept, &why) {
+            self.answered_unread(&unread.what, &why).await;
+            return unread.actions;
+        }
+        let name = self.name;
+        if let Some(number) = self.odd.count("too long") {
+            let so_far = so_far(number);
+            self.notice(format!(
+                "{name} wrote a line of {bytes} bytes; it was passed over{so_far}"
+            ))
+            .await;
+        }
+        self.protocol.sign_of_life(now)
+    }
+
+    async fn answered_unread(&mut self, what: &str, why: &str) {
+        let (name, why) = (self.name, one_line(why));
+        if let Some(number) = self.odd.count(what) {
+            self.notice(format!("{name} {what}: {why}{}", so_far(number))).await;
+        }
     }
 
     /// Keeps what a line said that is no message: a program that cannot work often says so there.
@@ -285,24 +330,19 @@ impl<P: Protocol> Worker<P> {
         if errors.is_empty() { one_line(&self.strays.1) } else { errors }
     }
 
-    /// Tells of something odd, once for each kind of it.
+    /// Tells of something odd: the first of each kind, then numbers.
     async fn odd(&mut self, odd: &Odd, text: &str) {
-        let kind = match odd {
-            Odd::NoMessage => "",
-            Odd::Broken { kind, .. } | Odd::Unknown { kind } => kind,
-        };
-        if self.odd.len() == ODDITIES || !self.odd.insert(kind.to_owned()) {
-            return;
-        }
         let name = self.name;
-        match odd {
-            Odd::Unknown { kind } => tracing::debug!(name, kind, "a line of an unknown kind"),
-            Odd::NoMessage => {
-                self.notice(format!("{name} wrote {odd}: {}", one_line(text))).await;
+        let (kind, said) = match odd {
+            Odd::Unknown { kind } => {
+                tracing::debug!(name, kind, "a line of an unknown kind");
+                return;
             }
-            Odd::Broken { .. } => {
-                self.notice(format!("{name} wrote {}", one_line(&odd.to_string()))).await;
-            }
+            Odd::NoMessage => ("no messages", format!("{odd}: {}", one_line(text))),
+            Odd::Broken { kind, .. } => (kind.as_str(), one_line(&odd.to_string())),
+        };
+        if let Some(number) = self.odd.count(kind) {
+            self.notice(format!("{name} wrote {said}{}", so_far(number))).await;
         }
     }
 
@@ -322,11 +362,11 @@ impl<P: Protocol> Worker<P> {
                 Action::GiveUp => return Err(Why::Useless(Fault::GivenUp)),
             }
         }
-        self.let_go_at = match (self.protocol.holds_back(), self.let_go_at) {
-            (true, None) => Some(self.clock.monotonic() + HELD_BACK),
-            (true, known) => known,
-            (false, _) => None,
-        };
+        let now = self.clock.monotonic();
+        self.held = self.protocol.holds_back().map(|hold| {
+            let since = self.held.map_or(now, |(since, _)| since);
+            (since, (now + hold.quiet).min(since + hold.most))
+        });
         Ok(())
     }
 
@@ -382,7 +422,8 @@ impl<P: Protocol> Worker<P> {
     /// How long until something is due; `None` when nothing is.
     fn until_due(&self) -> Option<Duration> {
         let begin = (!self.protocol.is_ready()).then_some(self.begun + BEGIN_WITHIN);
-        let due = [begin, self.login.due(), self.let_go_at].into_iter().flatten().min()?;
+        let due =
+            [begin, self.login.due(), self.held.map(|(_, at)| at)].into_iter().flatten().min()?;
         Some(due.saturating_sub(self.clock.monotonic()))
     }
 
@@ -395,7 +436,8 @@ impl<P: Protocol> Worker<P> {
             self.notice(format!("{name} did not begin within {within} s{said}")).await;
             return Err(Why::Useless(Fault::NotBegun));
         }
-        if self.let_go_at.is_some_and(|at| now >= at) {
+        if self.held.is_some_and(|(_, at)| now >= at) {
+            self.held = None;
             let actions = self.protocol.let_go();
             self.action(actions).await?;
         }
@@ -413,6 +455,11 @@ impl<P: Protocol> Worker<P> {
     async fn notice(&self, text: String) {
         self.port.tell(RuntimeEvent::Notice { text }).await;
     }
+}
+
+/// Says how many of a kind have come, beside what is told of the newest.
+fn so_far(number: u64) -> String {
+    if number == 1 { String::new() } else { format!(" ({number} such lines so far)") }
 }
 
 fn now(clock: &SharedClock) -> Now {

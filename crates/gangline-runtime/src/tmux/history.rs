@@ -11,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use gangline_os::json;
 use serde::Deserialize;
 
 use super::profile::Profile;
@@ -79,7 +80,7 @@ fn find(file: &Path, typed: &str) -> io::Result<Option<SessionId>> {
     file.take(TAIL).read_to_end(&mut tail)?;
     let mut lines = tail.rsplit(|byte| *byte == b'\n');
     Ok(lines.find_map(|line| {
-        let entry: Entry = serde_json::from_slice(line).ok()?;
+        let entry: Entry = json::from_slice(line).ok()?;
         (entry.text.trim() == typed.trim()).then_some(SessionId(entry.session_id))
     }))
 }

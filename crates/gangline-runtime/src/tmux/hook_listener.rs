@@ -6,7 +6,7 @@
 
 use std::{io, path::Path, time::Duration};
 
-use gangline_os::task::TaskGroup;
+use gangline_os::{json, task::TaskGroup};
 use serde_json::Value;
 use tokio::{
     io::AsyncReadExt,
@@ -95,7 +95,7 @@ async fn take(stream: &mut UnixStream) -> Option<Value> {
             debug!("a hook says more than is heard");
             None
         }
-        Ok(Ok(_)) => serde_json::from_slice(&bytes).ok().filter(Value::is_object),
+        Ok(Ok(_)) => json::from_slice(&bytes).ok().filter(Value::is_object),
         Ok(Err(_)) | Err(_) => {
             debug!("a hook broke off");
             None

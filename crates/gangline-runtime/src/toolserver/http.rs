@@ -7,7 +7,7 @@ use std::{convert::Infallible, io, sync::Arc};
 
 use gangline_harness::http::{Gate, Stopped};
 use gangline_mcp::rpc;
-use gangline_os::{accept, secret::Secret};
+use gangline_os::{accept, json, secret::Secret};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
@@ -133,7 +133,7 @@ impl HttpServer {
         session: Option<&str>,
         asides: &mpsc::Sender<Aside>,
     ) -> Answer {
-        let Ok(message) = serde_json::from_slice::<Value>(body) else {
+        let Ok(message) = json::from_slice::<Value>(body) else {
             let error = rpc::error(&Value::Null, rpc::PARSE_ERROR, "this is not JSON");
             return object(StatusCode::BAD_REQUEST, &error);
         };
@@ -203,7 +203,7 @@ fn speaks(headers: &HeaderMap) -> bool {
 /// Returns whether a message asks for the newer life cycle. Whoever does goes by a version of that
 /// one, and falls back when it hears that there is no such method.
 fn discovers(body: &[u8]) -> bool {
-    serde_json::from_slice(body).is_ok_and(|message| rpc::is(rpc::DISCOVER, &message))
+    json::from_slice(body).is_ok_and(|message: Value| rpc::is(rpc::DISCOVER, &message))
 }
 
 /// Returns the name of the session, if one is named.

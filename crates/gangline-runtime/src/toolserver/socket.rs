@@ -8,7 +8,7 @@ use std::{
 
 use gangline_mcp::{oversize::Long, rpc};
 use gangline_os::{
-    accept, fsio,
+    accept, fsio, json,
     lines::{Line, LineReader},
 };
 use serde_json::Value;
@@ -180,7 +180,7 @@ impl Connection {
         let wrong = |code, text| Taken::Answer(rpc::error(&Value::Null, code, text));
         let taken = match line {
             Line::Text(text) if text.trim().is_empty() => Taken::Nothing,
-            Line::Text(text) => match serde_json::from_str::<Value>(&text) {
+            Line::Text(text) => match json::from_str::<Value>(&text) {
                 Ok(message) => self.caller.take(&message, &self.session, &self.answers).await,
                 Err(_) => wrong(rpc::PARSE_ERROR, "this is not JSON"),
             },

@@ -200,3 +200,45 @@ fn a_stream_that_ends_after_its_stop_reason_is_whole_and_any_other_is_not() {
         assert_eq!(accumulator.end_of_stream().is_ok(), whole, "{events:?}");
     }
 }
+
+/// Feeds the deltas of one block and returns the block.
+fn block_of(start: &str, deltas: &[&str]) -> Completed {
+    let mut accumulator = Accumulator::default();
+    let mut feed = |data: &str| accumulator.feed("", data).unwrap();
+    feed(&format!(r#"{{"type":"content_block_start","index":0,"content_block":{start}}}"#));
+    for delta in deltas {
+        feed(&format!(r#"{{"type":"content_block_delta","index":0,"delta":{delta}}}"#));
+    }
+    match feed(r#"{"type":"content_block_stop","index":0}"#) {
+        Some(Step::Block(block)) => block,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn half_a_character_is_replaced_and_two_halves_are_one() {
+    let text = |pieces: &[&str]| {
+        let deltas: Vec<String> =
+            pieces.iter().map(|it| format!(r#"{{"type":"text_delta","text":"{it}"}}"#)).collect();
+        let deltas: Vec<&str> = deltas.iter().map(String::as_str).collect();
+        block_of(r#"{"type":"text","text":""}"#, &deltas).block.0["text"].clone()
+    };
+    assert_eq!(text(&[r"a \ud83d", r"\ude80 b"]), "a \u{1f680} b");
+    assert_eq!(text(&[r"cut \ud83d end"]), "cut \u{fffd} end");
+    assert_eq!(text(&[r"cut \ud83d"]), "cut \u{fffd}");
+    let tool = r#"{"type":"tool_use","id":"t","name":"bash","input":{}}"#;
+    let input = |pieces: &[&str]| {
+        let deltas: Vec<String> = pieces
+            .iter()
+            .map(|it| format!(r#"{{"type":"input_json_delta","partial_json":"{it}"}}"#))
+            .collect();
+        let deltas: Vec<&str> = deltas.iter().map(String::as_str).collect();
+        let block = block_of(tool, &deltas);
+        assert_eq!(block.bad_input, None);
+        block.block.0["input"].clone()
+    };
+    // As escapes of the input's own JSON, whole and cut, and as characters that were cut.
+    assert_eq!(input(&[r#"{\"a\":\"x \\ud83d\"}"#]), json!({"a": "x \u{fffd}"}));
+    assert_eq!(input(&[r#"{\"a\":\"x \\ud83d"#, r#"\\ude80\"}"#]), json!({"a": "x \u{1f680}"}));
+    assert_eq!(input(&[r#"{\"a\":\"x \ud83d"#, r#"\ude80\"}"#]), json!({"a": "x \u{1f680}"}));
+}

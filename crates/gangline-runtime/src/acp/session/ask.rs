@@ -20,8 +20,15 @@ impl Session {
         let Some(turn) = self.turn.as_ref().filter(|turn| !turn.asked).map(|turn| turn.id) else {
             return self.write(wire::answer(id, &cancelled()));
         };
-        let Ok(patch) = update::patch(&params["toolCall"]) else {
-            return self.write(wire::answer(id, &cancelled()));
+        let patch = match update::patch(&params["toolCall"]) {
+            Ok(patch) => patch,
+            Err(error) => {
+                let (name, why) = (self.setup.recipe.name, error.to_string());
+                self.notice(format!(
+                    "{name} asked about a call that cannot be read, and was refused: {why}"
+                ));
+                return self.write(wire::unreadable(id, &why));
+            }
         };
         self.accepted();
         self.flush();

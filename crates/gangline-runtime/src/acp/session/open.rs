@@ -143,6 +143,7 @@ impl Session {
             self.context = Context::default();
             self.counted.cost_micros = 0;
         }
+        self.loaded(way);
         self.setup.resume = Some(SessionId(id.clone()));
         self.id = Some(id);
         self.calls = Calls::default();

@@ -1,6 +1,7 @@
 //! What [`super::Session`] keeps.
 
 use gangline_core::TurnId;
+use gangline_os::json::Joiner;
 use serde_json::Value;
 
 use crate::NamedFile;
@@ -114,6 +115,8 @@ pub(super) struct Turn {
     /// We asked for its end.
     pub(super) asked: bool,
     pub(super) words: Words,
+    /// Puts the pieces of the words together.
+    pub(super) joiner: Joiner,
     /// The model said something, or wanted a tool.
     pub(super) busy: bool,
     /// Words were the last that it did.
@@ -133,6 +136,7 @@ impl Turn {
             accepted: false,
             asked: false,
             words: Words::None,
+            joiner: Joiner::default(),
             busy: false,
             spoke: false,
             error: None,

@@ -15,6 +15,7 @@ use crate::{
 
 mod asking;
 mod ends;
+mod late;
 
 fn id(number: i64) -> TurnId {
     TurnId { epoch: Epoch(1), number }
@@ -35,6 +36,7 @@ fn new(recipe: &'static Recipe, resume: Option<&str>) -> Session {
         resume: resume.map(|id| SessionId(id.to_owned())),
         names: Names::WithProvider,
         model: None,
+        late: Late::NeverComes,
     })
 }
 
@@ -160,7 +162,7 @@ fn words_are_joined_until_something_else_comes() {
     let end = RuntimeEvent::Finished { turn: id(1), result: TurnResult::Completed };
     assert_eq!(events.last(), Some(&end));
     // Late words are nobody's; the second prompt is not introduced.
-    assert_eq!(says(&mut session, "late"), []);
+    assert_eq!(texts(&says(&mut session, "late")), Vec::<String>::new());
     let (lines, _) = split(session.prompt(prompt(2)));
     assert_eq!(lines[0]["params"]["prompt"][0]["text"], "x");
 }

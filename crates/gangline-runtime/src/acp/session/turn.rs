@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Action, Session,
+    Action, Session, late,
     state::{Counted, Sent, Turn, Words},
 };
 use crate::{
@@ -26,6 +26,7 @@ const TOLD_MAX: u32 = 8;
 
 impl Session {
     pub(super) fn begin_turn(&mut self, prompt: Prompt) {
+        self.outside.prompted(&prompt.text);
         self.turn = Some(Turn::new(prompt.turn));
         self.calls.clear();
         self.out.push(Action::Turn(Some(prompt.turn)));
@@ -49,8 +50,12 @@ impl Session {
         let recipe = self.setup.recipe;
         let begins = |marks: &[&str]| marks.iter().any(|mark| text.starts_with(mark));
         if self.turn.is_none() {
-            return self.said_in_order(message, text);
+            return match self.order {
+                Some(_) => self.said_in_order(message, text),
+                None => self.said_outside(&text),
+            };
         }
+        self.came_late();
         if begins(recipe.remarks) {
             self.flush();
             return self.notice(format!("{}: {}", recipe.name, turn_result::one_line(&text)));
@@ -77,6 +82,7 @@ impl Session {
             self.flush();
         }
         let Some(turn) = &mut self.turn else { return };
+        let text = turn.joiner.join(text, self.edges);
         match &mut turn.words {
             Words::Text { text: known, .. } => known.push_str(&text),
             words => *words = Words::Text { message, text },
@@ -105,6 +111,7 @@ impl Session {
             self.flush();
         }
         let Some(turn) = &mut self.turn else { return };
+        let text = turn.joiner.join(text, self.edges);
         match &mut turn.words {
             Words::Thought(known) => known.push_str(&text),
             words => *words = Words::Thought(text),
@@ -166,6 +173,11 @@ impl Session {
     /// Tells the words that have come so far, as one block.
     pub(super) fn flush(&mut self) {
         let Some(turn) = &mut self.turn else { return };
+        if let (Some(half), Words::Text { text, .. } | Words::Thought(text)) =
+            (turn.joiner.end(), &mut turn.words)
+        {
+            text.push(half);
+        }
         match std::mem::take(&mut turn.words) {
             Words::Text { text, .. } if !text.trim().is_empty() => {
                 self.report_block(Block::Text { text });
@@ -195,7 +207,13 @@ impl Session {
     pub(super) fn prompt_done(&mut self, outcome: Result<Value, Refusal>) {
         let unasked = self.turn.as_ref().is_some_and(|turn| !turn.asked);
         match outcome {
-            Ok(end) if unasked && end["stopReason"] == CANCELLED => self.held = Some(end),
+            Ok(end) if unasked && end["stopReason"] == CANCELLED => {
+                self.held = Some(late::HeldEnd { end, hold: late::CANCELLED });
+            }
+            Ok(end) if unasked => match self.outside.grace(self.setup.late) {
+                Some(hold) => self.held = Some(late::HeldEnd { end, hold }),
+                None => self.end_turn(Ok(end)),
+            },
             outcome => self.end_turn(outcome),
         }
     }

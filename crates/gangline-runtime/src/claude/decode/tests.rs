@@ -168,7 +168,6 @@ fn short_lines_are_read() {
         ),
         (r#"{"type":"system","subtype":"session_state_changed","state":"idle"}"#, Line::Idle),
         (r#"{"type":"system","subtype":"session_state_changed","state":"running"}"#, Line::Noise),
-        (r#"{"type":"tool_progress","tool_use_id":"t","heartbeat":true}"#, Line::Noise),
         (
             r#"{"type":"control_cancel_request","request_id":"r"}"#,
             Line::Cancelled { id: "r".into() },
@@ -317,5 +316,48 @@ proptest! {
         let mut line = json!({"type": kind});
         line[field] = value;
         let _ = decode(&line.to_string());
+    }
+}
+
+#[test]
+fn half_a_character_costs_nothing_but_itself() {
+    let line = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"cut \ud83d"}],"model":"m"},"parent_tool_use_id":null}"#;
+    let Line::Assistant(said) = decode(line).unwrap() else { panic!("{line}") };
+    assert_eq!(said.blocks, [Block::Text { text: "cut \u{fffd}".to_owned() }]);
+    let line = r#"{"type":"result","subtype":"success","result":"cut \ud83d end"}"#;
+    let Line::Result(outcome) = decode(line).unwrap() else { panic!("{line}") };
+    assert_eq!(outcome.result.as_deref(), Some("cut \u{fffd} end"));
+    let line = r#"{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"echo \uDFFF"}}}"#;
+    let input = json!({"command": "echo \u{fffd}"});
+    let request = Request::MayUse { tool: "Bash".to_owned(), input };
+    assert_eq!(decode(line).unwrap(), Line::Request { id: "r".to_owned(), request });
+    let line = r#"{"request_id":"r","type":"control_request","request":{"subtype":"hook_callback","input":{"hook_event_name":"PostToolUse","tool_response":"\ud83d"}}}"#;
+    assert!(matches!(decode(line), Ok(Line::Request { .. })));
+}
+
+/// As 2.1.330 writes them.
+#[test]
+fn a_heartbeat_says_what_is_waited_for() {
+    let beat = |hook: Option<&str>, call: &str, parent: &str| {
+        let hook = hook.map(str::to_owned);
+        Line::Beat(Beat { hook, call: call.to_owned(), parent: parent.to_owned() })
+    };
+    for (line, expected) in [
+        (
+            r#"{"type":"tool_progress","tool_use_id":"toolu_1-heartbeat-0","tool_name":"Bash","parent_tool_use_id":"toolu_1","elapsed_time_seconds":30,"heartbeat":true}"#,
+            beat(None, "toolu_1", "toolu_1"),
+        ),
+        (
+            r#"{"type":"tool_progress","tool_use_id":"hook-PreToolUse-toolu_1-heartbeat-1","tool_name":"PreToolUse","parent_tool_use_id":"toolu_1","heartbeat":true}"#,
+            beat(Some("PreToolUse"), "hook-PreToolUse-toolu_1", "toolu_1"),
+        ),
+        (
+            r#"{"type":"tool_progress","tool_use_id":"hook-Stop-8bc1-heartbeat-0","tool_name":"Stop","parent_tool_use_id":"8bc1","heartbeat":true}"#,
+            beat(Some("Stop"), "hook-Stop-8bc1", "8bc1"),
+        ),
+        (r#"{"type":"tool_progress","parent_tool_use_id":null}"#, beat(None, "", "")),
+        (r#"{"type":"keep_alive"}"#, Line::Waits),
+    ] {
+        check(line, &expected);
     }
 }

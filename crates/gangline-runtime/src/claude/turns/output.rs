@@ -17,6 +17,11 @@ const MICROS: f64 = 1_000_000.0;
 
 impl Turns {
     pub(super) fn assistant(&mut self, said: Assistant) {
+        for block in &said.blocks {
+            if let Block::ToolUse { id, .. } = block {
+                self.call_begins(id);
+            }
+        }
         if said.parent.is_some() {
             // A subagent speaks to the model that called it, not to us.
             return;
@@ -59,6 +64,7 @@ impl Turns {
     }
 
     pub(super) fn user(&mut self, user: User) {
+        user.results.iter().for_each(|done| self.call_ends(&done.id));
         if user.parent.is_some() {
             return;
         }

@@ -1,6 +1,7 @@
 //! Requests on the pipe: the program's to us, and the answers to ours.
 
 use gangline_core::{TurnId, effort::EffortLevel, permission};
+use gangline_os::json;
 use serde_json::{Value, json};
 
 use super::{
@@ -14,7 +15,7 @@ use crate::{
         effort,
         encode::{self, AFTER_TOOL},
         mcp::{self, Reply},
-        turn_result::Asked,
+        turn_result::{self, Asked},
     },
 };
 
@@ -47,6 +48,27 @@ impl Turns {
                 tracing::debug!(kind, "claude asks for something that is not served");
                 self.write(encode::refusal(id, "not supported"));
             }
+        }
+    }
+
+    /// Takes a line that cannot be read. Says what is done about it, if something is.
+    pub(super) fn unreadable(&mut self, line: &str, why: &str) -> Option<String> {
+        match json::find_text(line, &["type"])?.as_str() {
+            "control_request" => {
+                let id = json::find_text(line, &["request_id"])?;
+                let kind = json::find_text(line, &["request", "subtype"]);
+                let kind = turn_result::one_line(&kind.unwrap_or_default());
+                self.write(encode::unreadable(&id, line, why));
+                Some(format!("asked something that cannot be read (`{kind}`), and was refused"))
+            }
+            "control_response" => {
+                let id = json::find_text(line, &["response", "request_id"])?;
+                self.sent.contains_key(&id).then(|| {
+                    self.response(&id, Err(format!("the answer cannot be read: {why}")));
+                    "answered with something that cannot be read".to_owned()
+                })
+            }
+            _ => None,
         }
     }
 

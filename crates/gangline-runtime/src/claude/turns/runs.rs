@@ -70,6 +70,7 @@ impl Turns {
         }
         self.begin(Owner::Unasked);
         self.names.clear();
+        self.running.clear();
         match &mut self.bundle {
             // It was told of already and nobody has adopted it: it goes on.
             Some(bundle) => bundle.result = None,

@@ -98,6 +98,7 @@ pub(super) enum Out {
     Accepted,
     Steered(String),
     Alive,
+    Waits(String),
     Message(AssistantMessage),
     ToolResult { id: String, name: String, is_error: bool, content: String },
     Ask(ApprovalAsk),
@@ -112,6 +113,7 @@ impl Out {
             Self::Accepted => RuntimeEvent::Accepted { turn },
             Self::Steered(uuid) => RuntimeEvent::Steered { turn, uuid },
             Self::Alive => RuntimeEvent::Alive { turn },
+            Self::Waits(on) => RuntimeEvent::Waits { turn, on },
             Self::Message(message) => RuntimeEvent::Message { turn, message },
             Self::ToolResult { id, name, is_error, content } => {
                 RuntimeEvent::ToolResult { turn, id, name, is_error, content }
@@ -154,6 +156,7 @@ pub(super) fn event_turn(event: &RuntimeEvent) -> Option<TurnId> {
         RuntimeEvent::Accepted { turn }
         | RuntimeEvent::Steered { turn, .. }
         | RuntimeEvent::Alive { turn }
+        | RuntimeEvent::Waits { turn, .. }
         | RuntimeEvent::Message { turn, .. }
         | RuntimeEvent::ToolResult { turn, .. }
         | RuntimeEvent::ApprovalAsked { turn, .. }

@@ -84,3 +84,16 @@ proptest! {
         let _ = decode(&format!("{{\"method\":\"item/started\",\"params\":{params}}}"));
     }
 }
+
+#[test]
+fn half_a_character_costs_nothing_but_itself() {
+    let line = r#"{"method":"item/tool/call","id":"c","params":{"callId":"1","tool":"send","arguments":{"text":"\ud83d"}}}"#;
+    let call = Call {
+        call_id: "1".to_owned(),
+        tool: "send".to_owned(),
+        arguments: json!({"text": "\u{fffd}"}),
+    };
+    assert_eq!(decode(line), Ok(Line::Request { id: json!("c"), request: Request::Call(call) }));
+    let line = r#"{"method":"warning","params":{"message":"cut \uDFFF"}}"#;
+    assert_eq!(decode(line), Ok(Line::Warning { text: "cut \u{fffd}".to_owned() }));
+}

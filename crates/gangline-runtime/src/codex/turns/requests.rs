@@ -1,6 +1,7 @@
 //! What the program wants from us: permissions, and the daemon's tools.
 
 use gangline_core::permission;
+use gangline_os::json;
 use serde_json::{Map, Value, json};
 
 use super::{Action, Ask, Sent, Step, Turns};
@@ -17,6 +18,23 @@ use crate::{
 const NO_TURN: &str = "no turn is open, so nobody can be asked; try again when you are prompted";
 
 impl Turns {
+    /// Takes a line that cannot be read. Says what is done about it, if something is.
+    pub(super) fn unreadable(&mut self, line: &str, why: &str) -> Option<String> {
+        let id: Value = serde_json::from_str(json::find(line, &["id"])?).ok()?;
+        if let Some(method) = json::find_text(line, &["method"]) {
+            self.write(encode::unreadable(&id, why));
+            let method = crate::program::one_line(&method);
+            return Some(format!(
+                "asked something that cannot be read (`{method}`), and was refused"
+            ));
+        }
+        let id = id.as_u64()?;
+        self.sent.contains_key(&id).then(|| {
+            self.response(id, Err(format!("the answer cannot be read: {why}")));
+            "answered with something that cannot be read".to_owned()
+        })
+    }
+
     pub(super) fn requested(&mut self, id: &Value, request: Request) {
         match request {
             Request::Command(command) => {
@@ -54,7 +72,7 @@ impl Turns {
             }
             Request::Broken { kind, why } => {
                 self.warn(format!("codex wrote a malformed `{kind}` line: {why}"));
-                self.write(encode::refusal(id));
+                self.write(encode::unreadable(id, &why));
             }
         }
     }

@@ -25,12 +25,15 @@ fn an_end_that_nobody_asked_for_waits_for_the_programs_own() {
     session.prompt(prompt(1));
     says(&mut session, "half");
     let (_, events) = answer(&mut session, cancelled());
-    assert_eq!((ended(&events), session.holds_back(), session.busy()), (vec![], true, true));
+    assert_eq!(
+        (ended(&events), session.holds_back(), session.busy()),
+        (vec![], Some(crate::acp::session::late::CANCELLED), true)
+    );
     // It lives on: then it was an end.
     let (_, events) = split(session.let_go());
     let [TurnResult::Failed { why, .. }] = ended(&events)[..] else { panic!("{events:?}") };
     assert_eq!(why, "the program ended the turn unasked");
-    assert!(!session.holds_back() && !session.busy());
+    assert!(session.holds_back().is_none() && !session.busy());
     assert_eq!(session.let_go(), []);
     // An interrupt in that moment ends it as one.
     session.prompt(prompt(2));

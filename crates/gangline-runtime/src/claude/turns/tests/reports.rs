@@ -328,3 +328,87 @@ fn the_last_word_about_the_effort_holds() {
     let actions = turns.line(answered(3, Value::Null), Now::default());
     assert_eq!((written(&actions), told(actions)), (1, vec![]));
 }
+
+fn after(seconds: u64) -> Now {
+    Now { mono: Duration::from_secs(seconds), unix: 0 }
+}
+
+fn beat(hook: Option<&str>, call: &str) -> Line {
+    let hook = hook.map(str::to_owned);
+    Line::Beat(crate::claude::decode::Beat { hook, call: call.to_owned(), parent: call.to_owned() })
+}
+
+fn calls(id: &str) -> Line {
+    let block = Block::ToolUse { id: id.to_owned(), name: "Bash".to_owned(), input: json!({}) };
+    let Line::Assistant(mut line) = said("") else { unreachable!() };
+    line.blocks = vec![block];
+    Line::Assistant(line)
+}
+
+#[test]
+fn a_heartbeat_keeps_a_turn_for_a_call_that_runs_and_for_nothing_else() {
+    let mut turns = fresh();
+    turns.prompt(prompt(1, P1));
+    turns.line(started(P1), after(0));
+    turns.line(calls("t1"), after(1));
+    let alive = [RuntimeEvent::Alive { turn: id(1) }];
+    assert_eq!(told(turns.line(beat(None, "t1"), after(31))), alive);
+    assert_eq!(told(turns.line(beat(None, "t1"), after(1_800))), alive);
+    // Its own limit.
+    assert_eq!(told(turns.line(beat(None, "t1"), after(1_801))), []);
+    assert_eq!(told(turns.line(beat(None, "t2"), after(1_831))), []);
+    let on = "the hook PreToolUse".to_owned();
+    let waits = [RuntimeEvent::Waits { turn: id(1), on }];
+    assert_eq!(told(turns.line(beat(Some("PreToolUse"), "t1"), after(1_861))), waits);
+    assert_eq!(told(turns.line(Line::Waits, after(1_891))), []);
+    // A call that is over.
+    turns.line(calls("t3"), after(1_900));
+    let done = crate::claude::decode::ToolDone {
+        id: "t3".into(),
+        is_error: false,
+        content: String::new(),
+    };
+    turns.line(
+        Line::User(crate::claude::decode::User { results: vec![done], parent: None }),
+        after(1_901),
+    );
+    assert_eq!(told(turns.line(beat(None, "t3"), after(1_931))), []);
+}
+
+#[test]
+fn a_request_that_cannot_be_read_is_refused_by_its_kind() {
+    let mut turns = fresh();
+    let mut answer = |request: &str| {
+        let line = format!(r#"{{"type":"control_request","request_id":"r7","request":{request}"#);
+        let unread = turns.unread(&line, "no good").unwrap();
+        let [Action::Write(line)] = &unread.actions[..] else { panic!("{unread:?}") };
+        assert!(unread.what.contains("was refused"), "{unread:?}");
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["response"]["request_id"], "r7");
+        line["response"].clone()
+    };
+    let said = answer(r#"{"subtype":"can_use_tool","tool_name":"Bash","input":{"command": broken"#);
+    assert_eq!(said["response"]["behavior"], "deny");
+    assert!(said["response"]["message"].as_str().unwrap().contains("no good"), "{said}");
+    let said = answer(
+        r#"{"subtype":"hook_callback","input":{"hook_event_name":"PreToolUse","tool_input":"#,
+    );
+    assert_eq!(said["response"]["hookSpecificOutput"]["permissionDecision"], "deny");
+    let said = answer(r#"{"subtype":"hook_callback","input":{"#);
+    assert_eq!(said["response"]["hookSpecificOutput"]["permissionDecision"], "deny");
+    let said = answer(
+        r#"{"subtype":"hook_callback","input":{"hook_event_name":"PostToolUse","tool_response":"#,
+    );
+    assert_eq!(said["response"], json!({}));
+    let said =
+        answer(r#"{"subtype":"mcp_message","server_name":"gangline","message":{"id":4,"params":"#);
+    let rpc = &said["response"]["mcp_response"];
+    assert_eq!((&rpc["id"], &rpc["error"]["code"]), (&json!(4), &json!(-32_700)));
+    let said = answer(r#"{"subtype":"dance","#);
+    assert_eq!(said["subtype"], "error");
+    for nothing in
+        ["a banner", r#"{"type":"control_request","request":"#, r#"{"type":"assistant","#]
+    {
+        assert_eq!(turns.unread(nothing, "no good"), None, "{nothing}");
+    }
+}
