@@ -45,6 +45,16 @@ words! {
     }
 }
 
+words! {
+    /// Who may be shown what an approval is about.
+    Audience, "audience" {
+        /// Everybody where it was asked.
+        Everybody = "everybody",
+        /// Owners, in private: it is shown as it is, because nobody knows what may be hidden of it.
+        Owners = "owners",
+    }
+}
+
 /// How far a decision reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reach {

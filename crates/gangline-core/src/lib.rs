@@ -55,5 +55,5 @@ pub mod word;
 pub use id::{ApprovalNumber, Epoch, FindingNumber, MessageId, QuestionNumber, TurnId};
 pub use message::{MessageState, Origin, Principal, Tier};
 pub use name::{AgentName, ChannelName, Nick, Target};
-pub use redact::{Redacted, Redactor};
+pub use redact::{KnownSecret, Redacted, Redactor};
 pub use send_key::SendKey;

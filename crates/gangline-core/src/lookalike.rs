@@ -6,6 +6,10 @@
 //! Whole tables of it hold a pointer for each of 6700 characters, which every daemon would have to
 //! itself.
 
+mod words;
+
+pub(crate) use words::remarks;
+
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use crate::shown::is_hidden;

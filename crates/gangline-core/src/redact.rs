@@ -15,8 +15,11 @@ use regex::Regex;
 
 use crate::shown;
 
+mod decided;
 mod named;
 mod shapes;
+
+pub use decided::{Decided, Hidden, Maskable, hidden, hides, names_a_secret};
 
 /// What stands in place of a secret.
 pub const MASK: &str = "[masked]";
@@ -99,6 +102,40 @@ impl AsRef<[u8]> for Redacted {
     }
 }
 
+/// A value that must not be shown, and where it comes from.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KnownSecret {
+    /// What stands for it where somebody decides: the name of its variable, or what it is.
+    pub source: String,
+    /// The value.
+    pub value: String,
+}
+
+impl KnownSecret {
+    /// Returns a value with its source.
+    #[must_use]
+    pub fn new(source: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { source: source.into(), value: value.into() }
+    }
+}
+
+impl fmt::Debug for KnownSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KnownSecret").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+/// What stands for a known value of which nobody said what it is. Shorter than [`KNOWN_MIN`], so that no
+/// value is in it.
+const UNNAMED: &str = "secret";
+
+/// A form in which a known value is looked for.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Needle {
+    text: String,
+    source: Arc<str>,
+}
+
 /// Masks secrets. A clone is cheap and shares what is known.
 #[derive(Clone, Default)]
 pub struct Redactor {
@@ -109,23 +146,23 @@ pub struct Redactor {
 /// Known values that come into being while the program runs.
 struct Later {
     /// Returns those that were not there at the last call.
-    look: Box<dyn FnMut() -> Vec<String> + Send>,
+    look: Box<dyn FnMut() -> Vec<KnownSecret> + Send>,
     known: Arc<Known>,
 }
 
 #[derive(Default)]
 struct Known {
     /// Every form in which a known value is looked for, longest first, without invisible characters.
-    needles: Vec<String>,
+    needles: Vec<Needle>,
     /// All needles at once, to skip the search in long text that has none. `None`: search always.
     /// Made when the first long text comes: short text is searched as quickly without.
     any: OnceLock<Option<Regex>>,
 }
 
 impl Known {
-    fn of(mut needles: Vec<String>) -> Self {
-        needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        needles.dedup();
+    fn of(mut needles: Vec<Needle>) -> Self {
+        needles.sort_by(|a, b| b.text.len().cmp(&a.text.len()).then_with(|| a.cmp(b)));
+        needles.dedup_by(|a, b| a.text == b.text);
         Self { needles, any: OnceLock::new() }
     }
 
@@ -135,7 +172,7 @@ impl Known {
             return true;
         }
         let any = self.any.get_or_init(|| {
-            let all: Vec<_> = self.needles.iter().map(|needle| regex::escape(needle)).collect();
+            let all: Vec<_> = self.needles.iter().map(|needle| regex::escape(&needle.text)).collect();
             (!all.is_empty()).then(|| Regex::new(&all.join("|")).ok()).flatten()
         });
         any.as_ref().is_none_or(|any| any.is_match(text))
@@ -148,7 +185,7 @@ impl Known {
         spans.extend(named::spans(&seen.text));
         if self.any(&seen.text) {
             for needle in &self.needles {
-                find_overlapping(&seen.text, needle, &mut spans);
+                find_overlapping(&seen.text, &needle.text, &mut spans);
             }
         }
         let spans = spans.into_iter().map(|span| seen.origin(&span)).collect();
@@ -167,6 +204,12 @@ impl Redactor {
     /// Values are trimmed; those shorter than [`KNOWN_MIN`] characters are passed over.
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
+        Self::named(secrets.into_iter().map(|value| KnownSecret::new(UNNAMED, value)))
+    }
+
+    /// Returns the same of values whose sources are known.
+    #[must_use]
+    pub fn named(secrets: impl IntoIterator<Item = KnownSecret>) -> Self {
         let needles = secrets.into_iter().flat_map(|secret| needles_of(&secret));
         Self { known: Arc::new(Known::of(needles.collect())), later: None }
     }
@@ -174,7 +217,7 @@ impl Redactor {
     /// Returns a redactor that masks, from now on, what `look` returns as well. It is called before each
     /// text, and returns the values that were not there at the last call; older ones stay masked.
     #[must_use]
-    pub fn with_later(self, look: impl FnMut() -> Vec<String> + Send + 'static) -> Self {
+    pub fn with_later(self, look: impl FnMut() -> Vec<KnownSecret> + Send + 'static) -> Self {
         let known = Arc::clone(&self.known);
         let later = Later { look: Box::new(look), known };
         Self { later: Some(Arc::new(Mutex::new(later))), ..self }
@@ -186,7 +229,7 @@ impl Redactor {
         let mut later = later.lock().unwrap_or_else(PoisonError::into_inner);
         let more = (later.look)();
         if !more.is_empty() {
-            let more = more.iter().flat_map(|secret| needles_of(secret));
+            let more = more.iter().flat_map(needles_of);
             let needles = later.known.needles.iter().cloned().chain(more).collect();
             later.known = Arc::new(Known::of(needles));
         }
@@ -285,7 +328,13 @@ fn masked(text: &str, spans: &[Range<usize>]) -> String {
 }
 
 /// Returns every form of a secret that is looked for.
-fn needles_of(secret: &str) -> Vec<String> {
+fn needles_of(secret: &KnownSecret) -> Vec<Needle> {
+    let forms = forms_of(&secret.value);
+    let source = decided::source(&secret.source, &forms);
+    forms.into_iter().map(|text| Needle { text, source: Arc::clone(&source) }).collect()
+}
+
+fn forms_of(secret: &str) -> Vec<String> {
     let plain: String = secret.trim().chars().filter(|c| !invisible(*c)).collect();
     let mut forms = vec![plain.clone()];
     forms.extend(

@@ -3,10 +3,15 @@
 
 use similar::{ChangeTag, TextDiff};
 
-use crate::shown;
+use crate::{
+    redact::{self, Hidden},
+    shown,
+};
 
 /// So many lines that stay are shown before and after a change.
 const CONTEXT: usize = 3;
+/// Behind an old line that must not count as equal to a new one. No file that is compared has it.
+const UNLIKE: char = '\0';
 
 /// One line of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,10 +85,17 @@ impl Change {
     }
 
     /// Returns the change of a whole file: the parts that differ, each with what stays around it and a
-    /// heading of where it is.
+    /// heading of where it is. Lines of which something is hidden may differ in that, so they count as
+    /// different.
     #[must_use]
     pub fn compared(old: &str, new: &str) -> Self {
-        let (old, new): (Vec<&str>, Vec<&str>) = (split(old).collect(), split(new).collect());
+        let unlike = |line: &str| match redact::hides(line) {
+            true => format!("{line}{UNLIKE}"),
+            false => line.to_owned(),
+        };
+        let old: Vec<String> = split(old).map(unlike).collect();
+        let old: Vec<&str> = old.iter().map(String::as_str).collect();
+        let new: Vec<&str> = split(new).collect();
         let diff = TextDiff::from_slices(&old, &new);
         let mut lines = Vec::new();
         for part in diff.grouped_ops(CONTEXT) {
@@ -97,7 +109,7 @@ impl Change {
                 let text = change.value().to_owned();
                 lines.push(match change.tag() {
                     ChangeTag::Equal => Line::Stays(text),
-                    ChangeTag::Delete => Line::Goes(text),
+                    ChangeTag::Delete => Line::Goes(text.trim_end_matches(UNLIKE).to_owned()),
                     ChangeTag::Insert => Line::Comes(text),
                 });
             }
@@ -147,6 +159,17 @@ impl Change {
             added: count(|line| matches!(line, Line::Comes(_))),
             removed: count(|line| matches!(line, Line::Goes(_))),
         }
+    }
+
+    /// Returns how much is hidden in the lines.
+    #[must_use]
+    pub fn hidden(&self) -> Hidden {
+        let of = |line: &Line| match line {
+            Line::Stays(text) | Line::Goes(text) | Line::Comes(text) | Line::Heading(text) => {
+                redact::hidden(text)
+            }
+        };
+        self.lines.iter().map(of).fold(Hidden::default(), Hidden::plus)
     }
 
     /// Returns the lines for a reader, with everything visible.

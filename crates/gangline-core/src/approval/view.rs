@@ -12,7 +12,8 @@ use crate::{
         diff::{Change, Counts},
     },
     id::MessageId,
-    redact::{MASK, Redacted},
+    lookalike,
+    redact::{self, Hidden, Redacted},
     shown,
     split::LINE_BYTES,
 };
@@ -117,10 +118,10 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// Returns how much of the action the line shows as it was said: nobody has seen what is masked.
+    /// Returns how much of the action the line shows as it was said: nobody has seen what is hidden.
     #[must_use]
     pub fn extent_of(&self, said: &Redacted) -> Extent {
-        if said.as_str().contains(MASK) { Extent::Cut } else { self.extent }
+        if redact::hides(said.as_str()) { Extent::Cut } else { self.extent }
     }
 }
 
@@ -132,6 +133,22 @@ pub fn announcement(wanted: &Wanted, around: Around<'_>, number: &str) -> Announ
     let tail = format!(". Owner: `@{agent} yes {number}` or `no {number} REASON`");
     let pointer = format!("`@{agent} show {number}` or `gangline approvals {number}`");
     line(wanted, around, (&tail, &pointer))
+}
+
+/// What stands for a command that only owners are shown, and only in private.
+pub const WITHHELD: &str = "a command that cannot be taken apart; owners are shown it in private";
+
+/// Returns the line by which those learn that an approval waits who must not be shown what it is.
+#[must_use]
+pub fn withheld(around: Around<'_>, number: &str) -> Announcement {
+    let agent = around.agent;
+    let asker = around.asker.map(|asker| format!(" (for {})", short_end(asker, 2 * NAME_MAX)));
+    let text = format!(
+        "{agent} wants to run{}: {WITHHELD}. Owner: `/msg {agent} show {number}` or `gangline \
+         approvals {number}` shows it; decide there with `yes {number}` or `no {number} REASON`",
+        asker.unwrap_or_default(),
+    );
+    Announcement { text, extent: Extent::Cut }
 }
 
 /// Returns the line by which an owner learns of it in private. `place` says where it was asked;
@@ -167,7 +184,7 @@ fn line(wanted: &Wanted, around: Around<'_>, (tail, pointer): (&str, &str)) -> A
     let room = LINE_BYTES.saturating_sub(head.len() + tail.len());
     let whole = format!("`{}`{}", parts.what, parts.note);
     if whole.len() <= room && parts.extent == Extent::Whole {
-        let extent = if parts.what.contains(MASK) { Extent::Cut } else { Extent::Whole };
+        let extent = if redact::hides(&parts.what) { Extent::Cut } else { Extent::Whole };
         return Announcement { text: format!("{head}{whole}{tail}"), extent };
     }
     let note = match parts.note.strip_suffix(')') {
@@ -206,7 +223,7 @@ impl Parts {
                 let folder = named.unwrap_or_else(|| path(around.folder, around.home));
                 let mut what = shown::code(command);
                 add_more(&mut what, more.as_deref());
-                note_mask(&what, &mut notes);
+                notes.extend(remarks(command));
                 Self {
                     verb: "run".to_owned(),
                     folder: Some(folder).filter(|it| !it.is_empty()),
@@ -223,14 +240,13 @@ impl Parts {
                     verb: "write".to_owned(),
                     folder: None,
                     what,
-                    note: noted(&[counted(files)]),
+                    note: noted(&written(files)),
                     // The line names the files; what is written stands elsewhere.
                     extent: Extent::Cut,
                 }
             }
             Wanted::Use { tool, arguments } => {
-                let (what, mut notes) = (shown::code(arguments), Vec::new());
-                note_mask(&what, &mut notes);
+                let (what, notes) = (shown::code(arguments), remarks(arguments));
                 Self {
                     verb: format!("use {}", short_end(tool, NAME_MAX)),
                     folder: None,
@@ -257,10 +273,30 @@ fn add_more(what: &mut String, more: Option<&str>) {
     }
 }
 
-fn note_mask(what: &str, notes: &mut Vec<String>) {
-    if what.contains(MASK) {
+/// Returns what a person who decides is told of a text beside the text: what is hidden of it, what
+/// shows nothing, and what looks like something else.
+fn remarks(text: &str) -> Vec<String> {
+    let mut notes = redact::hidden(text).notes();
+    // Of a row from before hidden parts were counted.
+    if text.contains(redact::MASK) {
         notes.push("a part is masked".to_owned());
     }
+    if text.chars().any(|c| shown::is_hidden(c) && !['\n', '\t'].contains(&c)) {
+        notes.push("characters that show nothing are written as `<U+…>`".to_owned());
+    }
+    notes.extend(lookalike::remarks(text));
+    notes
+}
+
+/// Returns what is said of files: the counts of lines, what is hidden in them, and what looks odd in
+/// their names.
+fn written(files: &[FileChange]) -> Vec<String> {
+    let hidden = files.iter().map(|it| it.change.hidden());
+    let hidden = hidden.fold(Hidden::default(), Hidden::plus);
+    let mut notes = vec![counted(files)];
+    notes.extend(hidden.notes());
+    notes.extend(files.iter().flat_map(|it| remarks(&it.path)));
+    notes
 }
 
 fn noted(notes: &[String]) -> String {
@@ -367,6 +403,7 @@ pub fn whole(wanted: &Wanted, around: Around<'_>) -> Vec<String> {
                 out.push(format!("folder: {}", shown::code(folder)));
             }
             block(&mut out, "command", command);
+            remarked(&mut out, &remarks(command));
             out.extend(more.as_deref().map(|more| format!("with: {}", shown::code(more))));
         }
         Wanted::Write { files, more } => {
@@ -374,10 +411,10 @@ pub fn whole(wanted: &Wanted, around: Around<'_>) -> Vec<String> {
                 out.push(format!("folder: {}", shown::code(around.folder)));
             }
             for file in files {
-                let counted = counted(std::slice::from_ref(file));
+                let notes = noted(&written(std::slice::from_ref(file)));
                 let leads = file.leads_to.iter().map(|to| format!(" → {}", shown::code(to)));
                 let leads: String = leads.collect();
-                out.push(format!("file: {}{leads} ({counted})", shown::code(&file.path)));
+                out.push(format!("file: {}{leads}{notes}", shown::code(&file.path)));
                 out.extend(file.change.shown());
             }
             out.extend(more.as_deref().map(|more| format!("with: {}", shown::code(more))));
@@ -385,9 +422,16 @@ pub fn whole(wanted: &Wanted, around: Around<'_>) -> Vec<String> {
         Wanted::Use { tool, arguments } => {
             out.push(format!("tool: {}", shown::code(tool)));
             block(&mut out, "arguments", arguments);
+            remarked(&mut out, &remarks(arguments));
         }
     }
     out
+}
+
+fn remarked(out: &mut Vec<String>, notes: &[String]) {
+    if !notes.is_empty() {
+        out.push(format!("note: {}", notes.join("; ")));
+    }
 }
 
 /// A text of one line stands behind its name, a longer one below it.

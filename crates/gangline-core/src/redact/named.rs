@@ -135,12 +135,17 @@ fn name_before(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_ascii_lowercase())
 }
 
-fn means_secret(name: &str) -> bool {
+pub(super) fn means_secret(name: &str) -> bool {
     let pwd = || {
         let before = name.strip_suffix(PWD)?;
         (before.is_empty() || before.ends_with(['_', '-', '.'])).then_some(())
     };
     NAMES.iter().any(|end| name.ends_with(end)) || pwd().is_some()
+}
+
+/// Returns whether the whole value of such a name may be a secret.
+pub(super) fn is_value(word: &str) -> bool {
+    word.len() >= VALUE_MIN && !is_placeholder(word)
 }
 
 /// How sure it is that a value follows.

@@ -68,6 +68,15 @@ static SHAPES: LazyLock<Shapes> = LazyLock::new(|| Shapes {
 
 /// Returns the places of key shapes in the text, in no order, perhaps overlapping.
 pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+    let mut spans = keys(text);
+    if suspicious(text) {
+        pem(text, &mut spans);
+    }
+    spans
+}
+
+/// Returns the places of those that are one word, without blocks of lines.
+pub(super) fn keys(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     if !suspicious(text) {
         return spans;
@@ -84,7 +93,6 @@ pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
         let keys = keys.filter(|key| key.as_str().contains(|c: char| c.is_ascii_digit()));
         spans.extend(keys.map(|key| key.range()));
     }
-    pem(text, &mut spans);
     spans
 }
 

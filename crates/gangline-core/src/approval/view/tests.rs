@@ -46,9 +46,16 @@ fn nothing_in_a_command_is_hidden() {
     assert!(text.contains("`a<U+202E>b<U+200B><U+001B>[2J<U+0009>c`"), "{text}");
 }
 
-/// Nobody has seen what is masked, so a bare word does not decide it.
+/// Nobody has seen what is hidden, so a bare word does not decide it; how much it is, is said.
 #[test]
-fn a_line_with_something_masked_does_not_show_all() {
+fn a_line_with_something_hidden_does_not_show_all() {
+    check(
+        &run("login sk-a…‹44 characters› ‹DEPLOY_KEY›"),
+        "vm-claude wants to run (for ori, in ~/proj): `login sk-a…‹44 characters› ‹DEPLOY_KEY›` (40 \
+         characters are hidden; 1 known value is shown by its name). Owner: `@vm-claude yes 5` or \
+         `no 5 REASON`",
+        Extent::Cut,
+    );
     check(
         &run("TOKEN=[masked] make"),
         "vm-claude wants to run (for ori, in ~/proj): `TOKEN=[masked] make` (a part is masked). \
@@ -59,8 +66,39 @@ fn a_line_with_something_masked_does_not_show_all() {
     let wanted = Wanted::Use { tool, arguments: r#"{"password":"x"}"#.to_owned() };
     let told = announcement(&wanted, around(), "5");
     assert_eq!(told.extent, Extent::Whole);
-    let said = Redacted::from_store(told.text.replace("\"x\"", "\"[masked]\""));
-    assert_eq!(told.extent_of(&said), Extent::Cut, "masked only as a line");
+    let said = Redacted::from_store(told.text.replace("\"x\"", "\"‹KEY›\""));
+    assert_eq!(told.extent_of(&said), Extent::Cut, "hidden only as a line");
+}
+
+/// What passes for something else is named, in the line and in the whole view.
+#[test]
+fn look_alikes_and_what_shows_nothing_are_pointed_out() {
+    let command = "\u{440}m -rf x\u{202e}";
+    let text = announcement(&run(command), around(), "5").text;
+    let note = "characters that show nothing are written as `<U+…>`; in `\u{440}m` stands `\u{440}` \
+                (U+0440), which looks like `p`";
+    assert!(text.contains(&format!("x<U+202E>` ({note})")), "{text}");
+    assert_eq!(whole(&run(command), around())[2], format!("note: {note}"));
+    let change = Change::to("a");
+    let path = "/home/ori/.\u{440}rofile".to_owned();
+    let files = vec![FileChange { path, leads_to: None, extent: FileExtent::Whole, change }];
+    let text = announcement(&Wanted::Write { files, more: None }, around(), "5").text;
+    assert!(text.contains("(U+0440), which looks like `p`"), "{text}");
+}
+
+#[test]
+fn a_command_that_owners_alone_are_shown_is_announced_without_it() {
+    let told = withheld(around(), "5");
+    assert_eq!(
+        told.text,
+        "vm-claude wants to run (for ori): a command that cannot be taken apart; owners are shown it \
+         in private. Owner: `/msg vm-claude show 5` or `gangline approvals 5` shows it; decide there \
+         with `yes 5` or `no 5 REASON`"
+    );
+    assert_eq!(told.extent, Extent::Cut);
+    let asker = "x".repeat(500);
+    let around = Around { asker: Some(&asker), ..around() };
+    assert!(withheld(around, "12345678").text.len() <= LINE_BYTES);
 }
 
 /// A call that names its folder does something else in another one; the agent's own folder is known.
