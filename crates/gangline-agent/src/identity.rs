@@ -21,11 +21,16 @@ pub(crate) struct Identity {
 pub(crate) fn new_event(me: &Identity, turn: Option<TurnId>, event: &Event) -> Option<NewEvent> {
     let bytes = event.encode().ok()?;
     let text = String::from_utf8(bytes).ok()?;
+    let payload = match event {
+        // What people decide on is stored as it was shown to them.
+        Event::ApprovalAsked(_) => me.redactor.sourced(&text),
+        _ => me.redactor.redact(&text),
+    };
     Some(NewEvent {
         agent: me.agent.clone(),
         epoch: Some(me.epoch),
         turn,
         kind: event.kind().to_owned(),
-        payload: me.redactor.redact(&text),
+        payload,
     })
 }

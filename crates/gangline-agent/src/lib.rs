@@ -47,6 +47,7 @@ pub mod rules;
 mod session;
 mod settings;
 mod showing;
+mod shown_input;
 mod speech;
 mod spending;
 pub mod status;

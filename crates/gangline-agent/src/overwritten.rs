@@ -11,7 +11,7 @@ use gangline_core::{
         view::{FileChange, FileExtent, Wanted},
     },
     reading::{Access, Bounds, Extent},
-    redact::Redactor,
+    redact::{Maskable, Redactor},
 };
 use gangline_os::fsio;
 
@@ -46,10 +46,12 @@ fn compare(file: FileChange, at: (&Path, &Bounds), masks: &Redactor) -> FileChan
     let (extent, change) = match there(&file.path, at) {
         There::Nothing => (FileExtent::New, file.change),
         There::Text(old) => {
-            let (old, new) = (masks.redact(&old), file.change.content());
+            let bytes = old.len() as u64;
+            // As what comes was masked when it was stored: line by line.
+            let (old, new) = (masks.decided(&old, Maskable::Lines).text, file.change.content());
             let lines = old.as_str().lines().count().max(new.lines().count());
             if lines > LINES_MAX {
-                (FileExtent::Unshown(old.as_str().len() as u64), file.change)
+                (FileExtent::Unshown(bytes), file.change)
             } else {
                 (FileExtent::Compared, Change::compared(old.as_str(), &new))
             }

@@ -11,11 +11,13 @@ use std::{
     time::SystemTime,
 };
 
-use gangline_core::Redactor;
+use gangline_core::{KnownSecret, Redactor};
 use gangline_os::fsio;
 
 use crate::tokens::OWNER_TOKEN;
 
+/// What stands for the owner's token where somebody decides.
+const OWNERS: &str = "owner token";
 /// The file of an agent's password, in its folder.
 const AGENT_SECRET: &str = "irc.secret";
 /// A secret's file is one short line.
@@ -48,11 +50,11 @@ impl OwnSecrets {
     }
 
     /// Returns the secrets that were not there at the last call.
-    pub(crate) fn more(&mut self) -> Vec<String> {
+    pub(crate) fn more(&mut self) -> Vec<KnownSecret> {
         let [owner, agents] = [stamp(&self.owner_file), stamp(&self.agents)];
         let mut found = Vec::new();
         if owner != self.seen[0] {
-            found.extend(read(&self.owner_file));
+            found.extend(read(&self.owner_file).map(|token| KnownSecret::new(OWNERS, token)));
         }
         if agents != self.seen[1] {
             let folders = fs::read_dir(&self.agents).into_iter().flatten().flatten();
@@ -61,13 +63,19 @@ impl OwnSecrets {
         self.seen = [owner, agents];
         self.missing.retain(|file| match read(file) {
             Some(secret) => {
-                found.push(secret);
+                found.push(KnownSecret::new(of_agent(file), secret));
                 false
             }
             None => true,
         });
         found
     }
+}
+
+/// Returns what stands for the password in an agent's folder.
+fn of_agent(file: &Path) -> String {
+    let nick = file.parent().and_then(Path::file_name).unwrap_or_default();
+    format!("IRC password of {}", nick.to_string_lossy())
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
@@ -86,6 +94,10 @@ mod tests {
 
     use super::*;
 
+    fn more(secrets: &mut OwnSecrets) -> Vec<String> {
+        secrets.more().into_iter().map(|it| it.value).collect()
+    }
+
     #[test]
     fn what_is_new_or_replaced_is_told_once() {
         let state = tempfile::tempdir().unwrap();
@@ -95,18 +107,22 @@ mod tests {
             fsio::write_private(&path, text.as_bytes()).unwrap();
         };
         let mut secrets = OwnSecrets::of(state.path());
-        assert_eq!(secrets.more(), [""; 0]);
+        assert_eq!(more(&mut secrets), [""; 0]);
         write("owner.token", "first-token\n");
         write("agents/ada/irc.secret", "of-ada\n");
-        assert_eq!(secrets.more(), ["first-token", "of-ada"]);
-        assert_eq!(secrets.more(), [""; 0]);
+        let found = secrets.more();
+        let sources: Vec<_> = found.iter().map(|it| it.source.as_str()).collect();
+        let values: Vec<_> = found.iter().map(|it| it.value.as_str()).collect();
+        assert_eq!(values, ["first-token", "of-ada"]);
+        assert_eq!(sources, ["owner token", "IRC password of ada"]);
+        assert_eq!(more(&mut secrets), [""; 0]);
         // A new agent's folder is there before its password.
         fs::create_dir_all(state.path().join("agents/bob")).unwrap();
-        assert_eq!(secrets.more(), ["of-ada"]);
+        assert_eq!(more(&mut secrets), ["of-ada"]);
         write("agents/bob/irc.secret", "of-bob");
-        assert_eq!(secrets.more(), ["of-bob"]);
+        assert_eq!(more(&mut secrets), ["of-bob"]);
         write("owner.token", "other-token\n");
-        assert_eq!(secrets.more(), ["other-token"]);
-        assert_eq!(secrets.more(), [""; 0]);
+        assert_eq!(more(&mut secrets), ["other-token"]);
+        assert_eq!(more(&mut secrets), [""; 0]);
     }
 }

@@ -19,7 +19,7 @@ use gangline_api::{
     event::{Event, Notice, StartStep, StepState},
     status::StatusNote,
 };
-use gangline_core::{AgentName, agent::PhaseName, hook::WebhookEvent};
+use gangline_core::{AgentName, KnownSecret, agent::PhaseName, hook::WebhookEvent};
 use gangline_os::{
     change_notice::ChangeNotice,
     clock::{SharedClock, UnixMicros},
@@ -185,7 +185,7 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     settings.trusted = folder::at_start(&settings, &store).await;
     let relay = Prepared::new(&settings).await?;
     if let Some(relay) = &relay {
-        settings.secrets.push(relay.token());
+        settings.secrets.push(KnownSecret::new("token of the relay", relay.token().expose()));
     }
     let mut parts =
         Parts::start(&settings, store, (epoch, unasked, note), (changes, relay, ordered));

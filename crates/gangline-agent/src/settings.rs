@@ -8,7 +8,7 @@ use std::{
 
 use gangline_config::{AgentConfig, Hooks, OnEscalation, ServerKey};
 use gangline_core::{
-    AgentName,
+    AgentName, KnownSecret,
     budget::{Budget, BudgetScope},
     pause::Schedule,
     price::Prices,
@@ -139,7 +139,7 @@ pub struct Settings {
     /// A file that holds the model's name where nobody chose one by a command (R2-04).
     pub model_file: Option<PathBuf>,
     /// Values that must never leave: masked in every line, event and answer.
-    pub secrets: Vec<Secret>,
+    pub secrets: Vec<KnownSecret>,
 }
 
 impl Settings {

@@ -16,6 +16,7 @@ use gangline_config::TargetKind;
 use gangline_core::{
     AgentName,
     alert::{self, AfterFailure, DeliveryState, Failure, Telling, next, text::told},
+    hook::WebhookEvent,
     redact::Redacted,
     time::WallMicros,
 };
@@ -328,10 +329,15 @@ async fn send(
 
 /// Returns the deliveries of one telling.
 fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec<NewDelivery> {
-    let text = plan.redactor.redact(&told(row.text.as_str(), how));
+    let mask = |text: &str| match row.event.known() {
+        // It shows what somebody decides on: nothing more of it is hidden.
+        Some(WebhookEvent::AgentApproval) => plan.redactor.sourced(text),
+        Some(_) | None => plan.redactor.redact(text),
+    };
+    let text = mask(&told(row.text.as_str(), how));
     // Of a storm the newest is told, which has its words for all.
     let room_text = row.room_text.as_ref().filter(|_| !matches!(how, Telling::More(_)));
-    let in_room = room_text.map(|it| plan.redactor.redact(&told(it.as_str(), how)));
+    let in_room = room_text.map(|it| mask(&told(it.as_str(), how)));
     let repeats = matches!(how, Telling::Again(_));
     let wants = |events: &[_]| row.event.known().is_none_or(|event| events.contains(&event));
     let mut all = Vec::new();

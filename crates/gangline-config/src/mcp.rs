@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gangline_core::redact::Redactor;
+use gangline_core::{KnownSecret, redact::Redactor};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -83,12 +83,12 @@ impl McpServerConfig {
 
     /// Returns the values of `${NAME}`, as `look` has them, of the texts that are secrets by their
     /// own name or by that of the variable: they must not be shown.
-    pub fn secrets(&self, look: impl Fn(&str) -> Option<String>) -> Vec<String> {
-        let secret = |(name, text): (Option<&String>, &'_ str)| -> Vec<String> {
+    pub fn secrets(&self, look: impl Fn(&str) -> Option<String>) -> Vec<KnownSecret> {
+        let secret = |(name, text): (Option<&String>, &'_ str)| -> Vec<KnownSecret> {
             let all = name.is_some_and(|name| names_a_secret(name));
             let named = references(text).flatten();
             let named = named.filter(|variable| all || names_a_secret(variable));
-            named.filter_map(&look).collect()
+            named.filter_map(|name| Some(KnownSecret::new(name, look(name)?))).collect()
         };
         self.texts().flat_map(secret).collect()
     }

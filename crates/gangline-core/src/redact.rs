@@ -172,7 +172,8 @@ impl Known {
             return true;
         }
         let any = self.any.get_or_init(|| {
-            let all: Vec<_> = self.needles.iter().map(|needle| regex::escape(&needle.text)).collect();
+            let all: Vec<_> =
+                self.needles.iter().map(|needle| regex::escape(&needle.text)).collect();
             (!all.is_empty()).then(|| Regex::new(&all.join("|")).ok()).flatten()
         });
         any.as_ref().is_none_or(|any| any.is_match(text))

@@ -16,8 +16,11 @@ use self::{
     programs::is_file,
 };
 
+mod arguments;
 mod names;
 mod programs;
+
+pub use arguments::{ARGUMENTS_MAX, arguments};
 
 /// The longest command that is taken apart, in bytes.
 pub const SCRIPT_MAX: usize = 4 * 1024;

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use gangline_api::{approval::wanted, event};
 use gangline_core::{
-    ApprovalNumber, MessageId, Redactor, TurnId,
+    ApprovalNumber, MessageId, Redactor, Tier, TurnId,
     agent::{ApprovalRequestId, Input},
     alert::text::approval,
     approval::{
-        Decision,
-        view::{self, Around, Extent},
+        Audience, Decision,
+        view::{self, Announcement, Around, Extent, Wanted},
     },
     digest::sha256_hex,
     hook::WebhookEvent,
@@ -17,13 +17,13 @@ use gangline_core::{
 };
 use gangline_runtime::{Answer, ApprovalAsk, ApprovalReply};
 use gangline_store::{
-    AllowedBefore, Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval,
+    AllowedBefore, Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, NewAlert, OpenApproval,
     Send as StoreSend, WithdrawApproval,
 };
 use serde_json::Value;
 
 use super::AgentLoop;
-use crate::{alerts::alert, bus::Ruled, journal::Single, place, rules, texts};
+use crate::{bus::Ruled, journal::Single, place, rules, shown_input, texts};
 
 /// The most bytes that are stored of what the agent said before it asked.
 const SAID_MAX: usize = 2000;
@@ -53,8 +53,10 @@ struct Deciding {
 
 #[derive(Debug)]
 struct Ask {
-    /// Its arguments are masked.
+    /// Its arguments are as people see them who decide.
     ask: ApprovalAsk,
+    /// Who may be shown them.
+    audience: Audience,
     /// What tells its arguments from others, also from those that differ in what is masked only.
     args_hash: String,
     /// The rules that `always` would make of it. Read before its arguments were masked.
@@ -69,8 +71,30 @@ impl Ask {
         let offer = rules::offer(&ask, folder, redactor);
         let ask = ApprovalAsk { input: rules::with_links(ask.input, &ask.files), ..ask };
         let args_hash = args_hash(&ask);
-        let ask = ApprovalAsk { input: masked(ask.input, redactor), ..ask };
-        Self { ask, offer, args_hash, number: None, reason: None }
+        let shown = shown_input::shown(&ask.tool, &ask.input, redactor);
+        let ask = ApprovalAsk { input: shown.input, ..ask };
+        Self { ask, audience: shown.audience, offer, args_hash, number: None, reason: None }
+    }
+
+    /// Returns it in one line, for everybody.
+    fn summary(&self, wanted: &Wanted) -> String {
+        match self.audience {
+            Audience::Everybody => view::summary(wanted),
+            Audience::Owners => view::WITHHELD.to_owned(),
+        }
+    }
+
+    /// Returns the line that announces it where this message was said.
+    fn announcement(&self, wanted: &Wanted, around: Around<'_>, row: &MessageRow) -> Announcement {
+        let by_owner = place::is_private(&row.target) && row.principal.tier == Tier::Owner;
+        match self.audience {
+            Audience::Owners if !by_owner => view::withheld(around, NUMBER_PLACEHOLDER),
+            Audience::Owners => {
+                let told = view::announcement(wanted, around, NUMBER_PLACEHOLDER);
+                Announcement { extent: Extent::Cut, ..told }
+            }
+            Audience::Everybody => view::announcement(wanted, around, NUMBER_PLACEHOLDER),
+        }
     }
 }
 
@@ -129,7 +153,7 @@ impl AgentLoop {
 
     pub(super) fn ask_human(&mut self, turn: TurnId, request: &ApprovalRequestId) {
         let Some(asked) = self.asks.open.get(&request.0) else { return };
-        let Ask { ask, offer, args_hash, .. } = asked;
+        let Ask { ask, offer, args_hash, audience, .. } = asked;
         let message = self.core.view().messages.first().copied();
         let wanted = wanted(&ask.tool, &ask.input);
         let before = message.and_then(|message| self.asks.before(message, asked));
@@ -140,25 +164,29 @@ impl AgentLoop {
                 folder: &self.asks.folder,
                 home: self.asks.home.as_deref(),
             };
-            let told = view::announcement(&wanted, around, NUMBER_PLACEHOLDER);
-            let key = announce_key(turn, &request.0);
-            let mut send = self.say_there(row, turn, key, &told.text);
+            let told = asked.announcement(&wanted, around, row);
+            let mut send = self.say_there(row, turn, announce_key(turn, &request.0), "");
             let lines = texts::approvals::asked(told.text.clone(), before);
-            send.lines = lines.iter().map(|line| self.me.redactor.redact(line).into()).collect();
+            send.lines = lines.iter().map(|line| self.me.redactor.sourced(line).into()).collect();
             let whole = send.lines.iter().all(|line| told.extent_of(&line.text) == Extent::Whole);
             let extent = if whole { Extent::Whole } else { Extent::Cut };
             Announce { send, place: place::of_row(row), extent, question: None }
         });
-        let redact = |text: &str| self.me.redactor.redact(text);
+        // Nothing more of what was shown is hidden where it is stored.
+        let (redact, sourced) = (
+            |text: &str| self.me.redactor.redact(text),
+            |text: &str| self.me.redactor.sourced(text),
+        );
         let open = OpenApproval {
             agent: self.me.agent.clone(),
             turn,
             message,
             request: request.0.clone(),
             args_hash: args_hash.clone(),
-            summary: redact(&view::summary(&wanted)),
-            detail: redact(&ask.input.to_string()),
-            folder: redact(&self.asks.folder),
+            summary: sourced(&asked.summary(&wanted)),
+            detail: sourced(&ask.input.to_string()),
+            audience: *audience,
+            folder: sourced(&self.asks.folder),
             said_before: redact(&self.asks.said),
             tool: ask.tool.clone(),
             offer: Some(offer.clone()),
@@ -177,7 +205,7 @@ impl AgentLoop {
         if let Some(ask) = self.asks.open.get_mut(&request) {
             ask.number = Some(number);
             let tool = ask.ask.tool.clone();
-            let summary = view::summary(&wanted(&tool, &ask.ask.input));
+            let summary = ask.summary(&wanted(&tool, &ask.ask.input));
             // What is asked in private is not for the alert channel.
             let what = match self.asker().is_some_and(|row| place::is_private(&row.target)) {
                 true => format!("{tool}, in a private conversation"),
@@ -187,8 +215,10 @@ impl AgentLoop {
             // One that a rule or an earlier word decides waits for nobody.
             if decided.is_none() {
                 let text = approval(&self.me.agent, number, &what);
-                let alert = alert(&self.me, WebhookEvent::AgentApproval, &text).about(number.0);
-                self.raise(alert);
+                let text = self.me.redactor.sourced(&text);
+                let agent = self.me.agent.clone();
+                let alert = NewAlert::new(agent, WebhookEvent::AgentApproval, text);
+                self.raise(alert.about(number.0));
             }
         }
         if let Some(ruled) = decided {

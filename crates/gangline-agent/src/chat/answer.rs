@@ -1,6 +1,6 @@
 //! The chat task's own answers, without the model: notices, which start no turn.
 
-use gangline_core::{MessageId, Target};
+use gangline_core::{MessageId, Redacted, Target};
 use gangline_irc::client::Line;
 use gangline_store::{LineKind, Send as StoreSend};
 use tracing::warn;
@@ -52,6 +52,15 @@ impl Chat {
             .await;
     }
 
+    /// The same of lines that somebody decides by: nothing more of them is hidden than what was when
+    /// they were stored.
+    pub(super) async fn answer_shown(&self, line: &Line, texts: &[String]) {
+        let texts = addressed(line, texts);
+        let lines = texts.iter().map(|text| self.deps.redactor.sourced(text)).collect();
+        let key = format!("r-{}", key_of(line));
+        self.notify_masked((key, place_of(line)), (lines, None), question(line)).await;
+    }
+
     /// Says notices somewhere, once for the key. `question` is the server's id of the line that
     /// they answer privately; without one it is that of the message that they answer.
     pub(super) async fn notify(
@@ -61,12 +70,22 @@ impl Chat {
         (texts, in_reply_to): (&[String], Option<MessageId>),
         question: Option<String>,
     ) {
+        let lines = texts.iter().map(|text| self.deps.redactor.redact(text)).collect();
+        self.notify_masked((key, target), (lines, in_reply_to), question).await;
+    }
+
+    async fn notify_masked(
+        &self,
+        (key, target): (String, String),
+        (lines, in_reply_to): (Vec<Redacted>, Option<MessageId>),
+        question: Option<String>,
+    ) {
         let send = StoreSend {
             agent: self.deps.agent.clone(),
             turn: None,
             idem_key: key.into(),
             target,
-            lines: texts.iter().map(|text| self.deps.redactor.redact(text).into()).collect(),
+            lines: lines.into_iter().map(Into::into).collect(),
             // A notice never wakes: what the harness says by itself starts no talk among agents.
             kind: LineKind::Notice,
             in_reply_to,

@@ -5,7 +5,10 @@
 use gangline_api::approval::wanted_of_row;
 use gangline_core::{
     ApprovalNumber, Principal, Target,
-    approval::view::{self, Around},
+    approval::{
+        Audience,
+        view::{self, Around, Extent},
+    },
     forged, split,
     trust::OWNER,
 };
@@ -67,8 +70,11 @@ impl Chat {
         let shown = self.aside_of(line, who);
         let told = approvals::not_shown(number, word.reach, &line.target);
         let said = self.announced_to(&row, asked.as_ref());
-        let text = self.deps.redactor.redact(&said.text);
-        let extent = said.extent_of(&text);
+        let text = self.deps.redactor.sourced(&said.text);
+        let extent = match row.audience {
+            Audience::Everybody => said.extent_of(&text),
+            Audience::Owners => Extent::Cut,
+        };
         let send = Send {
             agent: self.deps.agent.clone(),
             turn: None,

@@ -13,8 +13,9 @@ use gangline_api::approval::wanted_of_row;
 use gangline_core::{
     Target, Tier, TurnId,
     approval::{
+        Audience,
         remind::{self, Before, Seen},
-        view::{self, Around},
+        view::{self, Around, Extent},
     },
     name::ChannelName,
     trust::OWNER,
@@ -59,7 +60,8 @@ impl Chat {
             };
             self.notify_owners_of(&row, asked.as_ref()).await;
             let now = self.deps.clock.now();
-            let next = remind::next_in(seen(asked.as_ref()), now.since(row.opened_at));
+            let seen = seen(asked.as_ref(), row.audience);
+            let next = remind::next_in(seen, now.since(row.opened_at));
             let at = now.plus(next);
             self.remind_at = Some(self.remind_at.map_or(at, |soonest| soonest.min(at)));
         }
@@ -89,9 +91,11 @@ impl Chat {
 
     async fn notify_owners_of(&mut self, row: &ApprovalRow, asked: Option<&MessageRow>) {
         let waited = self.deps.clock.now().since(row.opened_at);
-        let Some(round) = remind::round(seen(asked), waited) else { return };
+        let Some(round) = remind::round(seen(asked, row.audience), waited) else { return };
         let before = self.reminded.get(&row.number).copied().filter(|it| it.turn == row.turn);
-        if before.is_some_and(|it| it.round == round) || !self.is_due(asked, round, before) {
+        // Who reads along in the room was not shown what only owners are.
+        let read_in = asked.filter(|_| row.audience == Audience::Everybody);
+        if before.is_some_and(|it| it.round == round) || !self.is_due(read_in, round, before) {
             return;
         }
         let told = Reminded { turn: row.turn, round, at: self.deps.clock.now() };
@@ -107,6 +111,9 @@ impl Chat {
         let wanted = wanted_of_row(&row.tool, row.detail.as_str());
         let waits = (round > 0).then(|| texts::span(waited));
         let told_line = match target.parse() {
+            Ok(Target::Channel(_)) if row.audience == Audience::Owners => {
+                view::withheld(around, &number)
+            }
             Ok(Target::Channel(_)) => view::announcement(&wanted, around, &number),
             Ok(Target::Nick(_)) | Err(_) => {
                 let from = match (&room, asked) {
@@ -117,11 +124,14 @@ impl Chat {
                 view::owners_notice(&wanted, around, (&number, &from), waits.as_deref())
             }
         };
-        let said = self.deps.redactor.redact(&told_line.text);
-        let extent = told_line.extent_of(&said);
+        let said = self.deps.redactor.sourced(&told_line.text);
+        let extent = match row.audience {
+            Audience::Everybody => told_line.extent_of(&said),
+            Audience::Owners => Extent::Cut,
+        };
         let before = self.allowed_before(row).await;
         let lines = approvals::asked(told_line.text, before.as_ref());
-        let lines = lines.iter().map(|line| self.deps.redactor.redact(line).into()).collect();
+        let lines = lines.iter().map(|line| self.deps.redactor.sourced(line).into()).collect();
         let send = StoreSend {
             agent: self.deps.agent.clone(),
             turn: Some(row.turn),
@@ -168,8 +178,10 @@ impl Chat {
 }
 
 /// Returns whether an owner can have seen the announcement where it was asked.
-fn seen(asked: Option<&MessageRow>) -> Seen {
+fn seen(asked: Option<&MessageRow>, audience: Audience) -> Seen {
     match asked {
+        // The room was not shown what it is.
+        Some(row) if row.target.starts_with('#') && audience == Audience::Owners => Seen::Not,
         Some(row) if row.target.starts_with('#') => Seen::InRoom,
         Some(row) if !row.target.is_empty() && row.principal.tier == Tier::Owner => Seen::ByOwner,
         Some(_) | None => Seen::Not,

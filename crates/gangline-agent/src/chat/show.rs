@@ -4,8 +4,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use gangline_core::{
     ApprovalNumber, Principal, QuestionNumber, Target, Tier, TurnId,
-    approval::{ApprovalState, page, view::Extent},
-    redact::MASK,
+    approval::{ApprovalState, Audience, page, view::Extent},
+    redact,
     split::LINE_BYTES,
 };
 use gangline_irc::client::Line;
@@ -121,10 +121,11 @@ impl Chat {
             let page = Page { number, next, before: Some(before) };
             self.pages.insert(who.account.clone(), page);
             shown.push(format!("… {left} more lines: say `more`"));
-        } else if all_here && row.state == ApprovalState::Open && !hides(&row) {
-            return self.show_whole(line, (number, here.0), &shown).await;
+        } else if all_here && row.state == ApprovalState::Open {
+            let extent = if hides(&row) { Extent::Cut } else { Extent::Whole };
+            return self.show_whole(line, (number, here.0), (&shown, extent)).await;
         }
-        self.answer_lines(line, &shown).await;
+        self.answer_shown(line, &shown).await;
         Handled::Yes
     }
 
@@ -163,13 +164,13 @@ impl Chat {
         page::wire(&card, LINE_BYTES - NAME_ROOM)
     }
 
-    /// Shows the last lines of an open approval of which all was shown here: it is announced here
-    /// whole, so that a bare word may decide it.
+    /// Shows the last lines of an open approval of which all was shown here: it is announced here, and
+    /// unless something of it is hidden whole, so that a bare word may decide it.
     async fn show_whole(
         &self,
         line: &Line,
         (number, place): (ApprovalNumber, String),
-        lines: &[String],
+        (lines, extent): (&[String], Extent),
     ) -> Handled {
         let deps = &self.deps;
         let texts = addressed(line, lines);
@@ -178,15 +179,15 @@ impl Chat {
             turn: None,
             idem_key: format!("{}show-{number}-{}", place::ANNOUNCES, key_of(line)).into(),
             target: place_of(line),
-            lines: texts.iter().map(|text| deps.redactor.redact(text).into()).collect(),
+            lines: texts.iter().map(|text| deps.redactor.sourced(text).into()).collect(),
             kind: LineKind::Notice,
             in_reply_to: None,
             deliver: None,
         };
-        let announce = Announce { send, place, extent: Extent::Whole, question: question(line) };
+        let announce = Announce { send, place, extent, question: question(line) };
         match deps.store.announce(number, announce).await {
             // It was closed a moment ago: nothing is announced any more.
-            Ok(said) if said.outbox.is_empty() => self.answer_lines(line, lines).await,
+            Ok(said) if said.outbox.is_empty() => self.answer_shown(line, lines).await,
             Ok(_) => deps.outbox.notify_one(),
             Err(error) => {
                 warn!(%error, "cannot show an approval");
@@ -218,6 +219,16 @@ impl Chat {
         who: &Principal,
         (row, asked): (&ApprovalRow, Option<&MessageRow>),
     ) -> Option<String> {
+        match (row.audience, &line.target) {
+            (Audience::Everybody, _) => {}
+            (Audience::Owners, Target::Channel(_)) => {
+                return Some(approvals::owners_only(row.number, &self.deps.agent));
+            }
+            (Audience::Owners, Target::Nick(_)) if who.tier == Tier::Owner => return None,
+            (Audience::Owners, Target::Nick(_)) => {
+                return Some(format!("approval {} is shown to owners alone", row.number));
+            }
+        }
         let here = place::key(&line.target, who);
         let places = self.deps.store.approval_places(row.number).await.unwrap_or_default();
         if places.iter().any(|it| it.place == here) {
@@ -235,9 +246,10 @@ impl Chat {
     }
 }
 
-/// Returns whether nobody can see all of the action: something in it is masked.
+/// Returns whether a bare word may not decide it, whatever was shown: something in it is hidden, or it
+/// does not parse.
 fn hides(row: &ApprovalRow) -> bool {
-    row.detail.as_str().contains(MASK)
+    row.audience == Audience::Owners || redact::hides(row.detail.as_str())
 }
 
 fn hash(lines: &[String]) -> u64 {

@@ -30,11 +30,11 @@ fn a_write_over_a_file_is_shown_as_a_difference() {
     write("image", &[0xff, 0xd8, 0xff]);
     let all = ["  + one", "  + TWO", "  + three"];
     let parts = ["  @@ -1,3 +1,3 @@", "    one", "  - two", "  + TWO", "    three"];
-    let masked = ["  @@ -1,1 +1,3 @@", "  - [masked]", "  + one", "  + TWO", "  + three"];
+    let masked = ["  @@ -1,1 +1,3 @@", "  - ‹secret›", "  + one", "  + TWO", "  + three"];
     let unshown = "which are too many to compare or no text";
     let rows: [(&str, String, &[&str]); 5] = [
         ("text", "+1 −1 lines".to_owned(), &parts),
-        ("keys", "+3 −1 lines".to_owned(), &masked),
+        ("keys", "+3 −1 lines; 1 known value is shown by its name".to_owned(), &masked),
         ("new", "+3 lines, a new file".to_owned(), &all),
         ("long", format!("+3 lines, the whole file; it holds 133120 bytes, {unshown}"), &all),
         ("image", format!("+3 lines, the whole file; it holds 3 bytes, {unshown}"), &all),

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use gangline_core::{
     Epoch, MessageState, Origin, Principal, SendKey, Tier,
     answer::{How, Tool},
-    approval::ApprovalState,
+    approval::{ApprovalState, Audience},
     redact::{Redacted, Redactor},
     split::Joint,
 };
@@ -239,6 +239,7 @@ async fn what_a_dead_daemon_had_asked_is_void_and_not_withdrawn() {
         args_hash: "h".to_owned(),
         summary: Redacted::constant("ls"),
         detail: Redacted::constant("{}"),
+        audience: Audience::Everybody,
         folder: Redacted::constant("/w"),
         said_before: Redacted::default(),
         offer: None,

@@ -68,8 +68,7 @@ pub(super) fn run_id(settings: &Settings, installation: &str, epoch: Epoch) -> R
 
 pub(super) fn redactor(settings: &Settings) -> Redactor {
     let mut own = OwnSecrets::of(&settings.paths.state);
-    Redactor::new(settings.secrets.iter().map(|secret| secret.expose().to_owned()))
-        .with_later(move || own.more())
+    Redactor::named(settings.secrets.iter().cloned()).with_later(move || own.more())
 }
 
 /// Returns who the daemon works for.

@@ -98,6 +98,14 @@ pub(crate) fn not_shown(number: ApprovalNumber, reach: Reach, target: &Target) -
     }
 }
 
+/// What only owners are shown is not shown in a room.
+pub(crate) fn owners_only(number: ApprovalNumber, agent: &AgentName) -> String {
+    format!(
+        "approval {number} is shown to owners in private alone: say `show {number}` to me there (`/msg \
+         {agent} show {number}`)"
+    )
+}
+
 /// Tells somebody who decides an approval of another agent to whom it belongs.
 pub(crate) fn of_another(row: &ApprovalRow, decision: Option<Decision>) -> String {
     let (number, agent) = (row.number, &row.agent);

@@ -31,7 +31,7 @@ use gangline_agent::{
     watching::{Judge, Watcher, Watching},
 };
 use gangline_config::{Config, PromptBy};
-use gangline_core::watch::Limits;
+use gangline_core::{KnownSecret, watch::Limits};
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
 use gangline_os::{clock, lock::FileLock, paths::Paths, process::base_env, secret::Secret};
@@ -328,7 +328,12 @@ impl Rig {
             api_key: self.model_address.as_ref().map(|_| Secret::new(real::KEY)),
             model_file: None,
             // What the binary masks by its name, the rig masks wherever it is configured.
-            secrets: agent.env.values().cloned().chain([self.token()]).map(Secret::new).collect(),
+            secrets: agent
+                .env
+                .iter()
+                .map(|(name, value)| KnownSecret::new(name, value))
+                .chain([KnownSecret::new("owner token", self.token())])
+                .collect(),
             agent,
         }
     }

@@ -138,8 +138,9 @@ fn ask_anew(w: &mut Writer, ask: &OpenApproval) -> Result<(i64, Option<Decision>
 fn insert(w: &mut Writer, ask: &OpenApproval, takes: i64) -> Result<i64, Fault> {
     let number = numbers::next(w)?;
     let sql = "INSERT INTO approvals (number, installation_id, agent, epoch, turn_number, message, takes, \
-               request, tool, args_hash, summary, detail, folder, said_before, state, opened_at) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)";
+               request, tool, args_hash, summary, detail, folder, said_before, audience, \
+               state, opened_at) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)";
     sql::run(
         &w.connection,
         sql,
@@ -158,6 +159,7 @@ fn insert(w: &mut Writer, ask: &OpenApproval, takes: i64) -> Result<i64, Fault> 
             ask.detail.as_str(),
             ask.folder.as_str(),
             ask.said_before.as_str(),
+            ask.audience.as_str(),
             w.now.0
         ],
     )?;
@@ -187,7 +189,7 @@ fn reopen(
                decided_by = CASE WHEN ?10 THEN decided_by END, \
                decided_tier = CASE WHEN ?10 THEN decided_tier END, \
                decided_as = CASE WHEN ?10 THEN decided_as END, \
-               folder = ?11, said_before = ?12, \
+               folder = ?11, said_before = ?12, audience = ?13, \
                note = CASE WHEN ?10 THEN note END WHERE number = ?1";
     sql::run(
         &w.connection,
@@ -204,7 +206,8 @@ fn reopen(
             w.now.0,
             decided.is_some(),
             ask.folder.as_str(),
-            ask.said_before.as_str()
+            ask.said_before.as_str(),
+            ask.audience.as_str()
         ],
     )?;
     Ok(())

@@ -57,7 +57,7 @@ macro_rules! approval_sql {
             "SELECT number, agent, epoch, turn_number, message, request, tool, args_hash, \
              summary, detail, state, decision, decided_by, decided_tier, note, delivered, \
              announced_at, announced_msgid, opened_at, closed_at, folder, said_before, \
-             decided_as FROM approvals ",
+             decided_as, audience FROM approvals ",
             $rest
         )
     };
@@ -238,6 +238,7 @@ pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow> {
         args_hash: get(row, "args_hash")?,
         summary: text(row, "summary")?,
         detail: text(row, "detail")?,
+        audience: parsed(row, "audience")?,
         state: parsed(row, "state")?,
         decision: decision.as_deref().and_then(|word| word.parse().ok()),
         decided_by,

@@ -2,7 +2,7 @@
 
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, Principal, TurnId,
-    approval::{ApprovalState, Decision, view::Extent},
+    approval::{ApprovalState, Audience, Decision, view::Extent},
     redact::Redacted,
     rule::Offer,
 };
@@ -32,6 +32,8 @@ pub struct OpenApproval {
     pub summary: Redacted,
     /// All of it.
     pub detail: Redacted,
+    /// Who may be shown all of it.
+    pub audience: Audience,
     /// Where the agent works.
     pub folder: Redacted,
     /// What the agent said last before it asked; empty if nothing.
@@ -153,6 +155,8 @@ pub struct ApprovalRow {
     pub summary: Redacted,
     /// All of it.
     pub detail: Redacted,
+    /// Who may be shown all of it.
+    pub audience: Audience,
     /// Where it stands.
     pub state: ApprovalState,
     /// What was said; on a void one, for the next attempt.

@@ -106,7 +106,7 @@ fn to_12() -> String {
     let relay = "DROP TABLE relay_open; ";
     let void_rules =
         "ALTER TABLE rules DROP COLUMN void; ALTER TABLE rules DROP COLUMN void_told; ";
-    let announcements = "";
+    let announcements = "ALTER TABLE approvals DROP COLUMN audience; ";
     [orders, lost_attempts, trust, relay, void_rules, announcements].concat()
 }
 

@@ -8,8 +8,8 @@ use std::{
 use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId,
     act::{ActKey, ActKind},
-    approval::Decision,
     approval::view::Extent,
+    approval::{Audience, Decision},
     finding::{Choice, ChoiceWord, FindingKind},
     outcome::OutcomeWord,
     question::{AnswerRule, Asked, Choose, OnTimeout, Standing},
@@ -290,6 +290,7 @@ pub(crate) fn ask(agent: &AgentName, turn: TurnId, message: MessageId) -> OpenAp
         args_hash: "hash-of-rm".to_owned(),
         summary: text("rm -rf build"),
         detail: text("{\"command\":\"rm -rf build\"}"),
+        audience: Audience::Everybody,
         folder: text("/srv/proj"),
         said_before: text("I clean the build folder."),
         offer: None,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use gangline_core::{
     MessageId, MessageState, Origin, Redacted, TurnId,
+    approval::Audience,
     rule::{Form, Offer, Subject},
 };
 use gangline_os::{clock, paths::Paths};
@@ -93,6 +94,7 @@ async fn an_always_says_which_rule_it_made_and_is_in_the_log() {
         args_hash: "r".to_owned(),
         summary: masked("git status"),
         detail: masked("{\"command\": \"git status\"}"),
+        audience: Audience::Everybody,
         folder: masked("/w"),
         said_before: masked(""),
         offer: Some(Offer {

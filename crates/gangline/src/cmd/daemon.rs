@@ -11,7 +11,7 @@ use gangline_agent::{
     watching::Watcher,
 };
 use gangline_config::{AgentConfig, Profile, PromptBy};
-use gangline_core::AgentName;
+use gangline_core::{AgentName, KnownSecret};
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
 use gangline_os::{
@@ -38,6 +38,8 @@ mod tests;
 
 /// A token file is one short line.
 const TOKEN_MAX: u64 = 4096;
+/// What stands for the key of the supervisor's model where somebody decides.
+const SUPERVISORS_KEY: &str = "key of the supervisor";
 /// The program's name in a shell.
 const PROGRAM: &str = "gangline";
 
@@ -171,14 +173,17 @@ fn settings(
     let irc = irc(loaded, &agent, &paths, args.irc.as_deref())?;
     let api_key = agent.api_key_env.as_deref().map(from_environment).transpose()?;
     let mut secrets = secrets((&agent, &found), &paths, irc.login.as_ref(), api_key.as_ref());
-    let keys = loaded.config.server.rooms.values().filter_map(|room| room.key.as_ref());
-    secrets.extend(keys.map(|key| Secret::new(key.expose())));
+    let rooms = loaded.config.server.rooms.iter();
+    let keys = rooms.filter_map(|(room, it)| Some((room, it.key.as_ref()?)));
+    secrets
+        .extend(keys.map(|(room, key)| KnownSecret::new(format!("key of {room}"), key.expose())));
     let owners_only = owners_only(loaded, &agent, &found);
     let watching = loaded.watching((&agent, &found), RIM);
     if let Watcher::Model(judge) = &watching.by {
-        secrets.extend(judge.api_key.clone());
+        let key = judge.api_key.as_ref().map(|key| KnownSecret::new(SUPERVISORS_KEY, key.expose()));
         let env = judge.env.iter().filter(|(name, _)| is_secret(name));
-        secrets.extend(env.map(|(_, value)| Secret::new(value.as_str())));
+        secrets
+            .extend(key.into_iter().chain(env.map(|(name, value)| KnownSecret::new(name, value))));
     }
     Ok(Settings {
         container: (agent.profile == Profile::Container).then(Container::default),
@@ -317,29 +322,38 @@ fn with_program(path: String, folder: &Path, cwd: &Path) -> String {
 
 /// Returns the IRC passwords of the installation's agents: those that there are by now. The hub makes
 /// them before it starts the first daemon.
-fn of_agents(paths: &Paths) -> Vec<Secret> {
+fn of_agents(paths: &Paths) -> Vec<KnownSecret> {
     let folders = std::fs::read_dir(paths.state.join("agents")).into_iter().flatten().flatten();
-    let files = folders.map(|folder| folder.path().join(credentials::AGENT_SECRET));
-    let texts = files.filter_map(|file| fsio::read_text_capped(&file, TOKEN_MAX).ok());
-    texts.map(|text| Secret::new(text.trim())).collect()
+    let read = |folder: std::fs::DirEntry| {
+        let file = folder.path().join(credentials::AGENT_SECRET);
+        let text = fsio::read_text_capped(&file, TOKEN_MAX).ok()?;
+        let nick = folder.file_name();
+        Some(KnownSecret::new(irc_password(&nick.to_string_lossy()), text.trim()))
+    };
+    folders.filter_map(read).collect()
 }
 
-/// Returns every value that must be masked.
+fn irc_password(nick: &str) -> String {
+    format!("IRC password of {nick}")
+}
+
+/// Returns every value that must be masked, with its source.
 fn secrets(
     (agent, found): (&AgentConfig, &Found),
     paths: &Paths,
     login: Option<&(String, Secret)>,
     api_key: Option<&Secret>,
-) -> Vec<Secret> {
+) -> Vec<KnownSecret> {
     let configured = found.env.iter().chain(&agent.env).filter(|(name, _)| is_secret(name));
     let owner = fsio::read_text_capped(&credentials::owner_token_file(paths), TOKEN_MAX).ok();
+    let variable = agent.api_key_env.as_deref().unwrap_or("key for the model");
     login
-        .map(|(_, password)| password.clone())
+        .map(|(account, password)| KnownSecret::new(irc_password(account), password.expose()))
         .into_iter()
-        .chain(api_key.cloned())
-        .chain(owner.map(|token| Secret::new(token.trim())))
+        .chain(api_key.map(|key| KnownSecret::new(variable, key.expose())))
+        .chain(owner.map(|token| KnownSecret::new("owner token", token.trim())))
         .chain(of_agents(paths))
-        .chain(configured.map(|(_, value)| Secret::new(value.as_str())))
+        .chain(configured.map(|(name, value)| KnownSecret::new(name, value)))
         .chain(servers::secrets(agent))
         .collect()
 }

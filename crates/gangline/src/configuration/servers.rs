@@ -8,10 +8,8 @@ use std::{
 use gangline_config::{
     AgentConfig, ConfigError, MAX_CONFIG_BYTES, McpPlaceConfig, McpServerConfig, Profile, Warning,
 };
-use gangline_os::{
-    fsio::{self, TooLarge},
-    secret::Secret,
-};
+use gangline_core::KnownSecret;
+use gangline_os::fsio::{self, TooLarge};
 use gangline_runtime::{Capabilities, McpPlace, McpServer};
 
 use crate::failure::Failure;
@@ -98,9 +96,8 @@ pub(crate) fn resolved(agent: &AgentConfig) -> Result<Vec<McpServer>, Failure> {
 }
 
 /// Returns the values that must be masked.
-pub(crate) fn secrets(agent: &AgentConfig) -> Vec<Secret> {
-    let values = agent.mcp_servers.values().flat_map(|server| server.secrets(look));
-    values.map(Secret::new).collect()
+pub(crate) fn secrets(agent: &AgentConfig) -> Vec<KnownSecret> {
+    agent.mcp_servers.values().flat_map(|server| server.secrets(look)).collect()
 }
 
 fn look(name: &str) -> Option<String> {

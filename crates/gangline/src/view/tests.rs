@@ -6,8 +6,13 @@ use gangline_api::{
 };
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState, Origin, Principal, Redacted, Tier, TurnId,
-    agent::AgentPhase, answer::How, approval::ApprovalState, outcome::OutcomeWord,
-    pause::PauseReason, split::Joint, word::Stored,
+    agent::AgentPhase,
+    answer::How,
+    approval::{ApprovalState, Audience},
+    outcome::OutcomeWord,
+    pause::PauseReason,
+    split::Joint,
+    word::Stored,
 };
 use gangline_os::{clock::UnixMicros, lock::Holder};
 use gangline_store::{
@@ -70,6 +75,7 @@ pub(crate) fn approval() -> ApprovalRow {
         args_hash: "h".into(),
         summary: text("ls -l\u{1b}[2J"),
         detail: text("ls -l"),
+        audience: Audience::Everybody,
         state: ApprovalState::Open,
         decision: None,
         decided_by: None,

@@ -60,6 +60,9 @@ fn control_characters_of_a_model_make_no_command() {
     assert!(refused.contains("`to`"), "{refused}");
     boss.say("#general", "@bi-ada do run");
     let asked = boss.hears(ADA, "#general", "wants to run");
+    // No shell reads it as people do: the owner alone is shown it, in private.
+    assert!(asked.contains("cannot be taken apart") && !asked.contains("echo a"), "{asked}");
+    let asked = boss.hears(ADA, "boss", "wants to run");
     assert!(asked.contains("echo a") && asked.contains("PRIVMSG #other :x"), "one line: {asked}");
     assert!(!asked.chars().any(char::is_control), "{asked:?}");
     boss.say("#general", "@bi-ada no 1");

@@ -6,6 +6,7 @@ use std::path::Path;
 use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, QuestionNumber, Redacted, Tier,
     TurnId,
+    approval::Audience,
     rule::{Form, Offer, Subject},
 };
 use gangline_os::clock::{self, UnixMicros};
@@ -134,6 +135,7 @@ fn approval(agent: &AgentName, request: &str) -> OpenApproval {
         args_hash: request.to_owned(),
         summary: text("make"),
         detail: text("{}"),
+        audience: Audience::Everybody,
         folder: text("/srv"),
         said_before: text(""),
         offer: Some(Offer {

@@ -1,6 +1,11 @@
+use gangline_runtime::RuntimeEvent;
 use serde_json::json;
 
 use super::*;
+use crate::{
+    agent_loop::tests::{Rig, row},
+    journal::Record,
+};
 
 /// F27: a secret is masked in every argument, so that no cut and no list leaves half of it.
 #[test]
@@ -17,9 +22,9 @@ fn every_text_of_the_arguments_is_masked_by_itself() {
     assert_eq!(masked(input, &redactor), expect);
 }
 
-/// A decision counts for the next attempt only if its arguments are the same, masked ones too.
+/// A decision counts for the next attempt only if its arguments are the same, hidden ones too.
 #[test]
-fn arguments_that_differ_in_what_is_masked_are_not_the_same() {
+fn arguments_that_differ_in_what_is_hidden_are_not_the_same() {
     let redactor = Redactor::default();
     let ask = |command: &str| {
         let (request, tool) = ("r1".to_owned(), "Bash".to_owned());
@@ -33,7 +38,8 @@ fn arguments_that_differ_in_what_is_masked_are_not_the_same() {
         Ask::of(ask, "/srv", &redactor)
     };
     let (one, other) = (ask("deploy --token=abc123def"), ask("deploy --token=zzz999yyy"));
-    assert_eq!(one.ask.input, other.ask.input, "both are masked");
+    assert_eq!(one.ask.input, json!({ "command": "deploy --token=‹9 characters›" }));
+    assert_eq!(one.ask.input, other.ask.input, "the same of both is hidden");
     assert_ne!(one.args_hash, other.args_hash);
     assert_eq!(one.args_hash, ask("deploy --token=abc123def").args_hash);
 }
@@ -49,4 +55,80 @@ fn a_presumed_call_has_no_decision_from_before() {
     assert_eq!(hash("a", false), hash("b", false));
     assert_ne!(hash("a", true), hash("a", false));
     assert_ne!(hash("a", true), hash("b", true));
+}
+
+/// Everything that is written down of an approval: the approval itself, its event and its alert.
+fn asks(target: &str, tier: Tier, command: &str) -> (OpenApproval, String) {
+    let mut rig = Rig::working_on(row(1, ("ori", tier), target), false);
+    rig.agent_loop.journal.take_waiting();
+    let (turn, request) = (rig.turn(), "r1".to_owned());
+    let (tool, input) = ("Bash".to_owned(), json!({ "command": command }));
+    let ask = ApprovalAsk { request: request.clone(), tool, input, presumed: false };
+    rig.hears(RuntimeEvent::ApprovalAsked { turn, ask });
+    let records = rig.agent_loop.journal.take_waiting();
+    let open = records.into_iter().find_map(|record| match record {
+        Record::Single(single) => match *single {
+            Single::Approval(open) => Some(*open),
+            _ => None,
+        },
+        Record::Entry(_) => None,
+    });
+    rig.agent_loop.opened(ApprovalNumber(5), (turn, request), None);
+    let told =
+        rig.agent_loop.journal.take_waiting().into_iter().filter_map(|record| match record {
+            Record::Entry(Entry::Events(events)) => {
+                Some(events.iter().map(|it| it.payload.to_string()).collect())
+            }
+            Record::Entry(Entry::Alert(alert)) => Some(alert.text.to_string()),
+            Record::Entry(_) | Record::Single(_) => None,
+        });
+    let told: Vec<String> = told.collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    (open.unwrap(), told.join("\n"))
+}
+
+/// Announced = stored = run: nothing masks it again on its way.
+#[test]
+fn what_is_announced_and_stored_is_what_runs() {
+    for command in [
+        "git ls-remote https://ci:x;touch${IFS}pwn;@localhost:1/team/repo.git",
+        ": -----BEGIN PRIVATE KEY-----; id > PROOF; : -----END PRIVATE KEY-----",
+        "TOKEN=abcdef1234 curl -H 'Authorization: Bearer 0123456789abcdefXYZ' h",
+    ] {
+        let (open, told) = asks("#lab", Tier::Member, command);
+        assert_eq!(open.audience, Audience::Everybody);
+        assert_eq!(open.summary.as_str(), command);
+        assert_eq!(open.detail.as_str(), json!({ "command": command }).to_string());
+        let announce = open.announce.unwrap();
+        let line = announce.send.lines[0].text.to_string();
+        assert!(line.contains(&format!("`{command}`")), "{line}");
+        assert_eq!(announce.extent, Extent::Whole);
+        assert_eq!(told.matches(command).count(), 2, "{told}");
+    }
+    let command = "login --password=hunter2hunter2";
+    let shown = "login --password=hunt…‹14 characters›";
+    let (open, told) = asks("#lab", Tier::Member, command);
+    let announce = open.announce.unwrap();
+    assert_eq!(announce.extent, Extent::Cut, "nobody has seen what is hidden");
+    for text in [announce.send.lines[0].text.as_str(), open.detail.as_str(), &told] {
+        assert!(text.contains(shown) && !text.contains("hunter2"), "{text}");
+    }
+}
+
+#[test]
+fn what_does_not_parse_is_announced_to_an_owner_in_private_alone() {
+    let command = "echo \"--token=abcdef1234";
+    for (target, tier, sees) in
+        [("#lab", Tier::Owner, false), ("ori", Tier::Member, false), ("ori", Tier::Owner, true)]
+    {
+        let (open, told) = asks(target, tier, command);
+        assert_eq!(open.audience, Audience::Owners);
+        assert_eq!(open.detail.as_str(), json!({ "command": command }).to_string());
+        let announce = open.announce.unwrap();
+        assert_eq!(announce.extent, Extent::Cut);
+        assert_eq!(announce.send.lines[0].text.contains(command), sees, "{target}");
+        for text in [open.summary.as_str(), &told] {
+            assert!(!text.contains("abcdef1234"), "{text}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use gangline_core::{
     Epoch, MessageId, Redacted, Tier, TurnId,
     approval::{
+        Audience,
         remind::{AGAIN, ROOM_ALONE},
         view::Extent,
     },
@@ -17,7 +18,7 @@ use super::*;
 use crate::{
     bus::Incoming,
     chat::tests::{EmptyStore, Room, ada},
-    rules,
+    rules, shown_input,
 };
 
 mod changes;
@@ -26,6 +27,7 @@ mod held;
 mod matrix;
 mod questions;
 mod rights;
+mod withheld;
 
 type Who = (&'static str, Tier);
 const ORI: Who = ("ori", Tier::Owner);
@@ -89,6 +91,7 @@ async fn wants_by(
         presumed: false,
         files: Vec::new(),
     };
+    let shown = shown_input::shown("Bash", &asked.input, &room.rig.chat.deps.redactor);
     let asks = Asks {
         offer: Some(rules::offer(&asked, "/srv", &room.rig.chat.deps.redactor)),
         agent: ada(),
@@ -98,7 +101,8 @@ async fn wants_by(
         tool: asked.tool,
         args_hash: command.to_owned(),
         summary: text(command),
-        detail: text(&asked.input.to_string()),
+        detail: text(&shown.input.to_string()),
+        audience: shown.audience,
         folder: text("/srv"),
         said_before: text("I clean up first."),
         announce: Some(Announce { send, place: place.to_owned(), extent, question: None }),
@@ -323,6 +327,7 @@ async fn asked_of_bob(room: &Room) -> ApprovalNumber {
         args_hash: "h".to_owned(),
         summary: text("ls"),
         detail: text("ls"),
+        audience: Audience::Everybody,
         folder: text("/srv"),
         said_before: text(""),
         announce: None,

@@ -1,6 +1,11 @@
 //! Room words and near misses, over a real store.
 
-use gangline_core::{TurnId, approval::Decision, outcome::OutcomeWord, redact::Redacted};
+use gangline_core::{
+    TurnId,
+    approval::{Audience, Decision},
+    outcome::OutcomeWord,
+    redact::Redacted,
+};
 use gangline_store::{OpenApproval, Ruling, Take};
 
 use super::*;
@@ -38,6 +43,7 @@ async fn ask(room: &Room, number: i64) -> ApprovalNumber {
         args_hash: "h".to_owned(),
         summary: Redacted::from_store("ls".to_owned()),
         detail: Redacted::from_store("ls".to_owned()),
+        audience: Audience::Everybody,
         folder: Redacted::default(),
         said_before: Redacted::default(),
         offer: None,

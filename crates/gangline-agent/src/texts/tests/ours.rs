@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gangline_core::{
     ApprovalNumber, Epoch, Redacted, Target, TurnId,
-    approval::{ApprovalState, Decision, Reach, Unclear},
+    approval::{ApprovalState, Audience, Decision, Reach, Unclear},
     forged::looks_like_ours,
 };
 use gangline_os::clock::UnixMicros;
@@ -33,6 +33,7 @@ fn approval(state: ApprovalState) -> ApprovalRow {
         args_hash: String::new(),
         summary: text("ls"),
         detail: text("{}"),
+        audience: Audience::Everybody,
         state,
         decision: None,
         decided_by: None,
@@ -85,6 +86,7 @@ fn of_approvals() -> Vec<(&'static str, String)> {
     let two = [number, ApprovalNumber(6)];
     lines.push(("unclear", approvals::unclear("yes", &two, Decision::Allow, Unclear::Several)));
     lines.push(("not_here", approvals::not_here(number, &agent)));
+    lines.push(("owners_only", approvals::owners_only(number, &agent)));
     for target in ["#lab", "ori"].map(|it| it.parse::<Target>().unwrap()) {
         for reach in [Reach::Once, Reach::Always] {
             lines.push(("not_shown", approvals::not_shown(number, reach, &target)));

@@ -4,8 +4,14 @@ use super::remarks;
 fn a_letter_that_passes_for_another_one_is_named() {
     for (text, expect) in [
         ("\u{440}m -rf x", "in `\u{440}m` stands `\u{440}` (U+0440), which looks like `p`"),
-        ("/usr/bin/\u{441}url x", "in `\u{441}url` stands `\u{441}` (U+0441), which looks like `c`"),
-        ("ls; \u{441}\u{441} x", "in `\u{441}\u{441}` stands `\u{441}` (U+0441), which looks like `c`"),
+        (
+            "/usr/bin/\u{441}url x",
+            "in `\u{441}url` stands `\u{441}` (U+0441), which looks like `c`",
+        ),
+        (
+            "ls; \u{441}\u{441} x",
+            "in `\u{441}\u{441}` stands `\u{441}` (U+0441), which looks like `c`",
+        ),
         ("ls \u{ff1b} id", "in `\u{ff1b}` stands `\u{ff1b}` (U+FF1B), which looks like `;`"),
         ("r\u{ff4d} x", "in `r\u{ff4d}` stands `\u{ff4d}` (U+FF4D), which looks like `m`"),
         ("rm \u{2212}rf x", "in `\u{2212}rf` stands `\u{2212}` (U+2212), which looks like `-`"),

@@ -85,3 +85,6 @@ UPDATE rule_offers SET unclear = 'it was asked by an older program'
 
 -- Announcements and decisions.
 
+ALTER TABLE approvals ADD COLUMN audience TEXT NOT NULL DEFAULT 'everybody'
+    CHECK (audience IN ('everybody', 'owners'));
+

@@ -42,7 +42,9 @@ fn everything_that_must_not_leave_is_known_to_the_daemon() {
     let login = ("oak-ada".to_owned(), Secret::new("irc-secret"));
     let found =
         secrets((&agent(), &backend()), &paths, Some(&login), Some(&Secret::new("model-key")));
-    let found: Vec<_> = found.iter().map(Secret::expose).collect();
+    let sources: Vec<_> = found.iter().map(|it| it.source.as_str()).collect();
+    assert_eq!(sources[2..4], ["owner token", "IRC password of oak-bob"]);
+    let found: Vec<_> = found.iter().map(|it| it.value.as_str()).collect();
     assert_eq!(
         found,
         ["irc-secret", "model-key", "owner-token", "of-oak-bob", "of-the-entry", "tok-123456"]

@@ -1,0 +1,117 @@
+//! The argument words of a shell command of which a part may be hidden where people decide on it.
+//!
+//! Only what the grammar reads as an argument of a simple command whose name is plain, with a blank
+//! before it and an end of a word behind it. A program that runs its arguments has none, since one of
+//! them is the name of a command. Start at [`arguments`].
+
+use std::{ops::ControlFlow, ops::Range};
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+
+use super::{
+    Unclear, base, is_interpreter,
+    names::{CHANGE_REST, RUN_ARGUMENTS, RUN_UNSEEN, SHELLS},
+};
+
+/// The longest command that is read for it, in bytes: no system takes a longer argument of a program.
+pub const ARGUMENTS_MAX: usize = 128 * 1024;
+/// Programs that may run one of their arguments, and have it in no fixed place.
+const RUN_ONE: &[&str] = &["find", "fd", "npx", "bunx", "pnpx", "uvx", "pipx"];
+/// How often the parser may report progress. One that meets an error ends at once, so a step takes no
+/// longer in a long text than in a short one.
+const PROGRESS_MAX: usize = 4096;
+
+/// Returns the byte ranges of argument words of which a part may be hidden, in order.
+///
+/// # Errors
+/// [`Unclear::TooLong`], [`Unclear::TooHard`] and [`Unclear::Broken`]: nobody knows what of it is an
+/// argument.
+pub fn arguments(script: &str) -> Result<Vec<Range<usize>>, Unclear> {
+    if script.len() > ARGUMENTS_MAX {
+        return Err(Unclear::TooLong);
+    }
+    if script.chars().any(|c| c.is_control() && !['\n', '\t'].contains(&c)) {
+        return Err(Unclear::Broken);
+    }
+    let tree = parse(script)?;
+    if tree.root_node().has_error() {
+        return Err(Unclear::Broken);
+    }
+    let mut found = Vec::new();
+    let mut cursor = tree.walk();
+    loop {
+        if cursor.node().kind() == "command" {
+            of_command(script, cursor.node(), &mut found);
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                // A command within a word of another one comes after the word.
+                found.sort_by_key(|word: &Range<usize>| word.start);
+                return Ok(found);
+            }
+        }
+    }
+}
+
+fn parse(script: &str) -> Result<Tree, Unclear> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).map_err(|_| Unclear::Broken)?;
+    let (mut reports, mut broken) = (0, false);
+    let mut report = |state: &ParseState| {
+        reports += 1;
+        broken |= state.has_error();
+        match broken || reports > PROGRESS_MAX {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let options = ParseOptions::new().progress_callback(&mut report);
+    let mut text = |at: usize, _| script.as_bytes().get(at..).unwrap_or_default();
+    let tree = parser.parse_with_options(&mut text, None, Some(options));
+    tree.ok_or(if broken { Unclear::Broken } else { Unclear::TooHard })
+}
+
+fn of_command(script: &str, node: Node<'_>, found: &mut Vec<Range<usize>>) {
+    let mut cursor = node.walk();
+    let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+    let Some(at) = children.iter().position(|it| it.kind() == "command_name") else { return };
+    let name = script.get(children[at].byte_range()).unwrap_or_default();
+    if !is_plain_name(name) || runs_its_arguments(name) {
+        return;
+    }
+    let is_word = |it: &&Node<'_>| matches!(it.kind(), "word" | "number" | "concatenation");
+    let words = children[at + 1..].iter().filter(is_word).map(Node::byte_range);
+    found.extend(words.filter(|word| stands_alone(script, word)));
+}
+
+/// Returns whether the name of a command means itself: an alias or a function may be called so too, but
+/// no expansion.
+fn is_plain_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-./+".contains(c))
+}
+
+fn runs_its_arguments(name: &str) -> bool {
+    let base = base(name);
+    SHELLS.contains(&name)
+        || [SHELLS, RUN_ARGUMENTS, RUN_UNSEEN, CHANGE_REST, RUN_ONE]
+            .iter()
+            .any(|names| names.contains(&base))
+        || is_interpreter(base)
+}
+
+/// Returns whether a shell reads the word by itself: a blank stands before it that is not escaped, and
+/// behind it a blank, an operator or the end.
+fn stands_alone(script: &str, word: &Range<usize>) -> bool {
+    let bytes = script.as_bytes();
+    let before = word.start.checked_sub(1).map(|at| bytes[at]);
+    let blank = matches!(before, Some(b' ' | b'\t'));
+    let escaped = word.start.checked_sub(2).is_some_and(|at| bytes[at] == b'\\');
+    let ends = bytes.get(word.end).is_none_or(|c| b" \t\n;|&)`".contains(c));
+    blank && !escaped && ends
+}
+
+#[cfg(test)]
+mod tests;
