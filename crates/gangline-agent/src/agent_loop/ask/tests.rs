@@ -126,7 +126,8 @@ fn what_does_not_parse_is_announced_to_an_owner_in_private_alone() {
         assert_eq!(open.detail.as_str(), json!({ "command": command }).to_string());
         let announce = open.announce.unwrap();
         assert_eq!(announce.extent, Extent::Cut);
-        assert_eq!(announce.send.lines[0].text.contains(command), sees, "{target}");
+        let line = announce.send.lines[0].text.as_str();
+        assert_eq!(line.contains(command), sees, "{target}: {line}");
         for text in [open.summary.as_str(), &told] {
             assert!(!text.contains("abcdef1234"), "{text}");
         }
