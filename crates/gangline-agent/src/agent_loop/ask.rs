@@ -17,8 +17,8 @@ use gangline_core::{
 };
 use gangline_runtime::{Answer, ApprovalAsk, ApprovalReply};
 use gangline_store::{
-    AllowedBefore, Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, NewAlert, OpenApproval,
-    Send as StoreSend, WithdrawApproval,
+    AllowedBefore, Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, NewAlert,
+    OpenApproval, Send as StoreSend, WithdrawApproval,
 };
 use serde_json::Value;
 
