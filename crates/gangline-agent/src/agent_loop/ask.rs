@@ -17,8 +17,8 @@ use gangline_core::{
 };
 use gangline_runtime::{Answer, ApprovalAsk, ApprovalReply};
 use gangline_store::{
-    AllowedBefore, Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, NewAlert, OpenApproval,
-    Send as StoreSend, WithdrawApproval,
+    AllowedBefore, Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, NewAlert,
+    OpenApproval, Send as StoreSend, WithdrawApproval,
 };
 use serde_json::Value;
 
@@ -165,8 +165,7 @@ impl AgentLoop {
                 home: self.asks.home.as_deref(),
             };
             let told = asked.announcement(&wanted, around, row);
-            let key = announce_key(turn, &request.0);
-            let mut send = self.say_there(row, turn, key, "");
+            let mut send = self.say_there(row, turn, announce_key(turn, &request.0), "");
             let lines = texts::approvals::asked(told.text.clone(), before);
             send.lines = lines.iter().map(|line| self.me.redactor.sourced(line).into()).collect();
             let whole = send.lines.iter().all(|line| told.extent_of(&line.text) == Extent::Whole);

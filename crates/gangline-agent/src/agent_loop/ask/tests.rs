@@ -63,7 +63,8 @@ fn asks(target: &str, tier: Tier, command: &str) -> (OpenApproval, String) {
     rig.agent_loop.journal.take_waiting();
     let (turn, request) = (rig.turn(), "r1".to_owned());
     let (tool, input) = ("Bash".to_owned(), json!({ "command": command }));
-    let ask = ApprovalAsk { request: request.clone(), tool, input, presumed: false };
+    let ask =
+        ApprovalAsk { request: request.clone(), tool, input, presumed: false, files: Vec::new() };
     rig.hears(RuntimeEvent::ApprovalAsked { turn, ask });
     let records = rig.agent_loop.journal.take_waiting();
     let open = records.into_iter().find_map(|record| match record {

@@ -81,7 +81,7 @@ fn look_alikes_and_what_shows_nothing_are_pointed_out() {
     assert_eq!(whole(&run(command), around())[2], format!("note: {note}"));
     let change = Change::to("a");
     let path = "/home/ori/.\u{440}rofile".to_owned();
-    let files = vec![FileChange { path, extent: FileExtent::Whole, change }];
+    let files = vec![FileChange { path, leads_to: None, extent: FileExtent::Whole, change }];
     let text = announcement(&Wanted::Write { files, more: None }, around(), "5").text;
     assert!(text.contains("(U+0440), which looks like `p`"), "{text}");
 }
