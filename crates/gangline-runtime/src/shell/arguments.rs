@@ -9,12 +9,47 @@ use std::{ops::ControlFlow, ops::Range};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::{
-    Unclear, base, is_interpreter,
-    names::{CHANGE_REST, RUN_ARGUMENTS, RUN_UNSEEN, SHELLS},
+    Unclear,
+    names::{CHANGE_REST, INTERPRETERS, RUN_REST, RUN_UNSEEN, SHELL_NAMES, SHELLS},
+    programs::base,
 };
 
 /// The longest command that is read for it, in bytes: no system takes a longer argument of a program.
 pub const ARGUMENTS_MAX: usize = 128 * 1024;
+/// Programs that run their arguments as a command.
+const RUN_ARGUMENTS: &[&str] = &[
+    "env",
+    "nohup",
+    "nice",
+    "ionice",
+    "taskset",
+    "timeout",
+    "gtimeout",
+    "time",
+    "stdbuf",
+    "setsid",
+    "sudo",
+    "doas",
+    "runuser",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "flock",
+    "chrt",
+    "setpriv",
+    "prlimit",
+    "strace",
+    "ltrace",
+    "valgrind",
+    "perf",
+    "firejail",
+    "bwrap",
+    "fakeroot",
+    "systemd-run",
+    "pkexec",
+    "gosu",
+    "numactl",
+];
 /// Programs that may run one of their arguments, and have it in no fixed place.
 const RUN_ONE: &[&str] = &["find", "fd", "npx", "bunx", "pnpx", "uvx", "pipx"];
 /// How often the parser may report progress. One that meets an error ends at once, so a step takes no
@@ -96,10 +131,11 @@ fn is_plain_name(name: &str) -> bool {
 fn runs_its_arguments(name: &str) -> bool {
     let base = base(name);
     SHELLS.contains(&name)
-        || [SHELLS, RUN_ARGUMENTS, RUN_UNSEEN, CHANGE_REST, RUN_ONE]
+        || [SHELLS, SHELL_NAMES, RUN_ARGUMENTS, RUN_UNSEEN, CHANGE_REST, RUN_ONE]
             .iter()
             .any(|names| names.contains(&base))
-        || is_interpreter(base)
+        || RUN_REST.iter().any(|(name, _)| *name == base)
+        || INTERPRETERS.contains(&base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
 /// Returns whether a shell reads the word by itself: a blank stands before it that is not escaped, and

@@ -352,6 +352,6 @@ pub(super) fn is_file(word: &str) -> bool {
     !word.starts_with('-') && !input && !led
 }
 
-fn base(name: &str) -> &str {
+pub(super) fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
