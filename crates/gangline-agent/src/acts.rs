@@ -1,7 +1,7 @@
 //! What the agent's calls do for others, once over all attempts at a message.
 //!
 //! An attempt that dies has sent lines, asked, reminded; the next attempt makes the same calls again.
-//! Each door of the agent asks here first whether an attempt that died has made this call, and answers
+//! Each way in which the agent calls asks here first whether an attempt that died has made this call, and answers
 //! with what that made. Only a call in a turn is known again. Start at [`Speaker::done_before`].
 
 use gangline_core::{

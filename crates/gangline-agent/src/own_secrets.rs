@@ -40,7 +40,7 @@ pub(crate) struct OwnSecrets {
 /// Returns what masks the secrets that an installation has by now, by their values.
 #[must_use]
 pub fn masks(state: &Path) -> Redactor {
-    Redactor::new(OwnSecrets::of(state).more())
+    Redactor::named(OwnSecrets::of(state).more())
 }
 
 impl OwnSecrets {

@@ -110,7 +110,7 @@ impl Speaker {
         let key = SendKey::of_call(turn, saying.call);
         let doing = Doing {
             kind: ActKind::Send,
-            arguments: &[&saying.to.folded(), saying.text],
+            arguments: &[saying.to.folded(), saying.text],
             request: key.as_str(),
             in_reply_to: saying.in_reply_to,
         };

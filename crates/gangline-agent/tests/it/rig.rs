@@ -273,6 +273,7 @@ impl Rig {
         }
     }
 
+    #[allow(clippy::too_many_lines, reason = "a line or a few for each setting")]
     fn settings(&self, nick: &str) -> Settings {
         let config: Config = gangline_config::parse(&self.config, "agents.yaml").unwrap();
         let everybody = config.agents.iter().map(|agent| agent.nick.clone()).collect();

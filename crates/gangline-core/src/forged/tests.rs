@@ -5,6 +5,7 @@ use super::*;
 /// Our own lines in their exact form, and the same with what a chat client does not show, with letters
 /// that look alike, with marks, names and quotes around them.
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn a_line_that_looks_like_ours_is_known() {
     for line in [
         "oak-h wants to run (for ori, in ~/home): `git status`. Owner: `@oak-h yes 115` or `no 115 REASON`",

@@ -91,6 +91,7 @@ fn other_rules_change_what_was_asked_and_what_was_not() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn what_is_dangerous_is_never_suggested() {
     for text in [
         "rm x",

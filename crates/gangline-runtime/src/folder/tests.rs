@@ -26,7 +26,7 @@ fn places(scan: &Scan) -> Vec<(String, Kind)> {
 #[test]
 fn a_text_names_files_in_many_ways() {
     let check = |text: &str, expected: &[&str]| {
-        let found = named::words(text, "/work");
+        let found = named::words(text, "/proj");
         for word in expected {
             assert!(found.contains(word), "{text}: {word} in {found:?}");
         }
@@ -36,22 +36,22 @@ fn a_text_names_files_in_many_ways() {
     check(r#""$CLAUDE_PROJECT_DIR"/.claude/x.sh"#, &[".claude/x.sh"]);
     check("$CLAUDE_PROJECT_DIR/.claude/x.sh", &[".claude/x.sh"]);
     check("${CLAUDE_PROJECT_DIR}/x.sh", &["x.sh"]);
-    check("/work/a/b.py;next", &["a/b.py", "next"]);
+    check("/proj/a/b.py;next", &["a/b.py", "next"]);
     check("FOO=x/y.sh cmd", &["x/y.sh"]);
-    assert!(!named::words("../x.sh a/../../y", "/work").iter().any(|word| word.contains("..")));
+    assert!(!named::words("../x.sh a/../../y", "/proj").iter().any(|word| word.contains("..")));
 }
 
 #[test]
 fn a_text_names_the_copy_wherever_it_named_the_file() {
     let check = |text: &str, expected: &str| {
-        assert_eq!(respelled(text, "/work", (".claude/x.sh", "/copy/.claude/x.sh")), expected);
+        assert_eq!(respelled(text, "/proj", (".claude/x.sh", "/copy/.claude/x.sh")), expected);
     };
     check("./.claude/x.sh -a", "/copy/.claude/x.sh -a");
     check("bash .claude/x.sh", "bash /copy/.claude/x.sh");
     check(r#""$CLAUDE_PROJECT_DIR"/.claude/x.sh"#, "/copy/.claude/x.sh");
     check(r#""$CLAUDE_PROJECT_DIR/.claude/x.sh""#, r#""/copy/.claude/x.sh""#);
     check("${CLAUDE_PROJECT_DIR}/.claude/x.sh|cat", "/copy/.claude/x.sh|cat");
-    check("/work/.claude/x.sh", "/copy/.claude/x.sh");
+    check("/proj/.claude/x.sh", "/copy/.claude/x.sh");
     // Other files of which it is a part.
     check(
         "a/.claude/x.sh .claude/x.sh2 /copy/.claude/x.sh",
@@ -213,16 +213,16 @@ fn a_start_loads_what_was_allowed_and_nothing_else() {
 #[test]
 fn what_programs_read_is_known_by_its_path() {
     for path in [
-        "/work/.claude/settings.json",
-        "/work/sub/.mcp.json",
-        "/work/.claude/skills/x/SKILL.md",
-        "/work/.codex/config.toml",
-        "/work/opencode.json",
-        "/work/.opencode/plugin/x.js",
+        "/proj/.claude/settings.json",
+        "/proj/sub/.mcp.json",
+        "/proj/.claude/skills/x/SKILL.md",
+        "/proj/.codex/config.toml",
+        "/proj/opencode.json",
+        "/proj/.opencode/plugin/x.js",
     ] {
         assert!(programs::is_read(Path::new(path)), "{path}");
     }
-    for path in ["/work/settings.json", "/work/src/main.rs", "/work/.claude/plans/x.md", "/"] {
+    for path in ["/proj/settings.json", "/proj/src/main.rs", "/proj/.claude/plans/x.md", "/"] {
         assert!(!programs::is_read(Path::new(path)), "{path}");
     }
 }

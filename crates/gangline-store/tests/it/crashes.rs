@@ -121,7 +121,7 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "add_token" => token.is_some(),
         "use_token" => token.is_some_and(|row| row.used_at.is_some()),
         "revoke_token" => token.is_some_and(|row| row.revoked_at.is_some()),
-        "trust_folder" => store.folder_trust(&ada(), "/work").await.unwrap().is_some(),
+        "trust_folder" => store.folder_trust(&ada(), "/proj").await.unwrap().is_some(),
         "request_change" => !store.changes(None, false).await.unwrap().is_empty(),
         "decide_change" => store.changes(None, true).await.unwrap().is_empty(),
         "step_change" => {

@@ -375,11 +375,11 @@ pub(crate) fn silent(agent: &AgentName, cause: &str) -> NewFinding {
     }
 }
 
-/// A word of the owner about what the folder `/work` of `ada` brings along.
+/// A word of the owner about what the folder `/proj` of `ada` brings along.
 pub(crate) fn folder_word(hash: &str, word: TrustWord) -> NewFolderTrust {
     NewFolderTrust {
         agent: ada(),
-        folder: "/work".to_owned(),
+        folder: "/proj".to_owned(),
         hash: hash.to_owned(),
         word,
         what: Redacted::from_store("one hook".to_owned()),

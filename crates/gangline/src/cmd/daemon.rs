@@ -179,12 +179,7 @@ fn settings(
         .extend(keys.map(|(room, key)| KnownSecret::new(format!("key of {room}"), key.expose())));
     let owners_only = owners_only(loaded, &agent, &found);
     let watching = loaded.watching((&agent, &found), RIM);
-    if let Watcher::Model(judge) = &watching.by {
-        let key = judge.api_key.as_ref().map(|key| KnownSecret::new(SUPERVISORS_KEY, key.expose()));
-        let env = judge.env.iter().filter(|(name, _)| is_secret(name));
-        secrets
-            .extend(key.into_iter().chain(env.map(|(name, value)| KnownSecret::new(name, value))));
-    }
+    secrets.extend(of_the_watcher(&watching.by));
     Ok(Settings {
         container: (agent.profile == Profile::Container).then(Container::default),
         mark: loaded.marks.get(nick).cloned().unwrap_or_default(),
@@ -215,6 +210,14 @@ fn settings(
         paths,
         agent,
     })
+}
+
+/// Returns the secrets of the supervisor's own backend.
+fn of_the_watcher(by: &Watcher) -> Vec<KnownSecret> {
+    let Watcher::Model(judge) = by else { return Vec::new() };
+    let key = judge.api_key.as_ref().map(|key| KnownSecret::new(SUPERVISORS_KEY, key.expose()));
+    let env = judge.env.iter().filter(|(name, _)| is_secret(name));
+    key.into_iter().chain(env.map(|(name, value)| KnownSecret::new(name, value))).collect()
 }
 
 fn irc(

@@ -283,6 +283,7 @@ fn a_call_that_was_allowed_before_is_asked_with_the_time_of_that() {
         tool: "Bash".to_owned(),
         input: json!({"command": command}),
         presumed: false,
+        files: Vec::new(),
     };
     let announced = |rig: &mut Rig| -> Vec<String> {
         let records = rig.agent_loop.journal.take_waiting();

@@ -39,7 +39,7 @@ fn what_people_write_in_their_language_is_left_alone() {
 
 #[test]
 fn a_few_are_named_and_the_rest_is_counted() {
-    let notes = remarks(&"\u{440}m1 \u{440}m2 \u{440}m3 \u{440}m4 \u{440}m1".to_owned());
+    let notes = remarks("\u{440}m1 \u{440}m2 \u{440}m3 \u{440}m4 \u{440}m1");
     assert_eq!(notes.len(), 3, "{notes:?}");
     assert_eq!(notes[2], "2 more words have letters that look like others");
 }

@@ -261,6 +261,11 @@ async fn what_waits_for_people(store: &Store) {
     say("revoke_token");
     store.trust_folder(folder_word("aa", TrustWord::Allowed)).await.unwrap();
     say("trust_folder");
+    what_is_changed(store, epoch).await;
+    alerts(store).await;
+}
+
+async fn what_is_changed(store: &Store, epoch: Epoch) {
     let mark = "0f".to_owned();
     store.record_applied(Applied { agent: ada(), epoch, mark }).await.unwrap();
     say("applied");
@@ -274,7 +279,6 @@ async fn what_waits_for_people(store: &Store) {
     let step = ChangeStep { from, to, commit: None, before: None, epoch: None, outcome };
     assert!(store.step_change(change, step).await.unwrap());
     say("step_change");
-    alerts(store).await;
 }
 
 /// An attempt is lost, and the next one makes its call again.

@@ -49,7 +49,7 @@ fn whoever_may_write_a_file_or_its_folder_decides_what_it_says() {
 fn what_was_allowed_is_remembered_once_and_the_oldest_is_forgotten() {
     let home = tempfile::tempdir().unwrap();
     let state = home.path().join("state");
-    let path = |number: usize| PathBuf::from(format!("/work/{number}/agents.yaml"));
+    let path = |number: usize| PathBuf::from(format!("/proj/{number}/agents.yaml"));
     assert_eq!(known(&state), Vec::<PathBuf>::new());
     for number in 0..=KNOWN_MOST {
         remember(&state, &path(number)).unwrap();

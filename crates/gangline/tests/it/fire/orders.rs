@@ -85,7 +85,7 @@ fn orders_hold_when_the_daemon_dies_right_behind_the_word() {
         boss.say(channel, &format!("@{nick} run echo round-{round}"));
         approval(&mut boss, nick);
         let word = if round % 2 == 0 { "interrupt" } else { "abort" };
-        fire.world.run(&["--config", &fire.config, word, nick]).ok();
+        let _ = fire.world.run(&["--config", &fire.config, word, nick]).ok();
         daemon.kill();
         daemon = fire.daemon(nick, "");
     }

@@ -360,8 +360,8 @@ async fn a_private_question_is_shown_to_its_two_and_to_owners() {
         assert_eq!(here, [told]);
         assert!(private[0].ends_with("question 1 from oak-ada: where?"), "{private:?}");
         read(&room);
-        room.says(one, "oak-ada", "answer 1 the door code is 4711").await;
-        assert_eq!(answer(&room, number).await.as_deref(), Some("the door code is 4711"));
+        room.says(one, "oak-ada", "answer 1 the gate code is 4711").await;
+        assert_eq!(answer(&room, number).await.as_deref(), Some("the gate code is 4711"));
         for (at, text) in [("oak-ada", "answer 1"), ("#lab", "@ada answer 1 9")] {
             let said = room.says(BOB, at, text).await;
             assert!(said.len() == 1 && said[0].ends_with(secret), "{to}: {said:?}");

@@ -185,7 +185,7 @@ async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
         ("work/plain/CLAUDE.md", "work/inside/CLAUDE.md"),
         ("away/CLAUDE.md", "work/out/CLAUDE.md"),
         ("closed/CLAUDE.md", "work/shut/CLAUDE.md"),
-        ("closed", "work/door"),
+        ("closed", "work/linked"),
         ("work/plain", "away/back"),
     ] {
         symlink(root.join(target), root.join(link)).unwrap();
@@ -201,7 +201,7 @@ async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
         ("work/hard", Told::Refused),
         ("work/shut", Told::Refused),
         ("closed", Told::Refused),
-        ("work/door", Told::Refused),
+        ("work/linked", Told::Refused),
         ("work/../closed", Told::Refused),
     ] {
         let path = root.join(path).display().to_string();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn patient() -> Session {
+fn waits_long() -> Session {
     let mut session = open(&PLAIN);
     session.setup.late = Late::MayCome;
     session
@@ -30,7 +30,7 @@ fn notices(events: &[RuntimeEvent]) -> Vec<String> {
 
 #[test]
 fn a_piece_that_comes_after_the_end_belongs_to_the_answer() {
-    let mut session = patient();
+    let mut session = waits_long();
     turn(&mut session, 1);
     says(&mut session, "begin ");
     assert_eq!(finished(&ends(&mut session)), 0);
@@ -44,7 +44,7 @@ fn a_piece_that_comes_after_the_end_belongs_to_the_answer() {
 
 #[test]
 fn a_program_that_is_never_late_is_not_waited_for() {
-    let mut session = patient();
+    let mut session = waits_long();
     for number in 1..=8 {
         turn(&mut session, number);
         says(&mut session, "yes");

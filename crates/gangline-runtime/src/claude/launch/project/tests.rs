@@ -14,7 +14,7 @@ fn copied(files: &[(&str, Kind, &str)]) -> Copied {
 fn project(settings: &Value) -> Project {
     let text = settings.to_string();
     let copied = copied(&[(".claude/settings.json", Kind::Settings, &text)]);
-    Project::of(&copied, Path::new("/work")).unwrap()
+    Project::of(&copied, Path::new("/proj")).unwrap()
 }
 
 /// Even an allowed repository does not say which calls run unasked, or where requests and keys go.
@@ -56,7 +56,7 @@ fn a_server_that_asks_for_the_key_is_left_out() {
     }});
     let text = servers.to_string();
     let copied = copied(&[(".mcp.json", Kind::Servers, &text)]);
-    let found = Project::of(&copied, Path::new("/work")).unwrap();
+    let found = Project::of(&copied, Path::new("/proj")).unwrap();
     assert_eq!(found.servers.keys().collect::<Vec<_>>(), ["good"]);
     assert!(found.left_out[0].contains("`evil`"), "{:?}", found.left_out);
 }
@@ -73,6 +73,6 @@ fn sections_and_lists_are_joined() {
 #[test]
 fn what_is_no_json_is_said() {
     let copied = copied(&[(".mcp.json", Kind::Servers, "{")]);
-    let error = Project::of(&copied, Path::new("/work")).unwrap_err();
+    let error = Project::of(&copied, Path::new("/proj")).unwrap_err();
     assert!(error.starts_with(".mcp.json is no JSON"), "{error}");
 }
