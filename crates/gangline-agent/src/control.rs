@@ -6,11 +6,12 @@
 //! here or in [`gangline_api::ipc`]. Start at [`run`].
 
 mod connection;
-pub(crate) mod folder;
+mod folder;
 mod lines;
 mod mentions;
 mod operate;
 mod places;
+pub(crate) mod readable;
 pub(crate) mod requests;
 mod say;
 pub(crate) mod socket;

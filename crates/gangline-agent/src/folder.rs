@@ -152,7 +152,7 @@ impl Folder {
     fn of(settings: &Settings) -> Self {
         let agent = &settings.agent;
         let home = settings.child_env.get("HOME").map(PathBuf::from);
-        let command = crate::root::command(settings);
+        let command = settings.command();
         Self::new(
             &settings.paths,
             (&agent.nick, agent.directory.clone()),

@@ -50,8 +50,6 @@ use crate::{
     texts,
 };
 
-pub(crate) use read::command;
-
 use parts::{CONTROL, OPEN_CONTROL, Parts};
 use pid_file::PidFile;
 

@@ -143,6 +143,13 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns the words that start the backend's program, if the agent's configuration has some.
+    pub(crate) fn command(&self) -> Option<Vec<String>> {
+        let agent = &self.agent;
+        let acp = || self.backend.takes_acp_command().then(|| agent.acp_command.clone());
+        agent.command.clone().map(|words| self.backend.completed(words)).or_else(acp)
+    }
+
     /// Returns the folder of what the agent keeps: the container's, if it has one, else its own in the
     /// state folder (R2-12, C32).
     pub(crate) fn kept(&self) -> PathBuf {

@@ -10,11 +10,11 @@ use gangline_store::{TokenRow, TokenScope};
 use tracing::warn;
 
 use crate::{
-    refusal::Refusal,
-    router::{
+    paths::{
         ABORT, ATTENTION, ATTENTION_CHANGES, ATTENTION_ITEM, BUDGETS, COMPACT, MCP, NEW_SESSION,
         OLD_COMPACT, OLD_NEW_SESSION, PAUSE, RESUME, WAKE, WHISPERS,
     },
+    refusal::Refusal,
     shared::Shared,
 };
 

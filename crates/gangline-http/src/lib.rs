@@ -16,6 +16,7 @@ mod keys;
 mod mcp;
 mod openapi;
 mod orders;
+mod paths;
 mod refusal;
 mod router;
 mod server;

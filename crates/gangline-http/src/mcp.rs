@@ -26,8 +26,8 @@ use crate::{
     calls::Entry,
     daemons::Client,
     keys::{self, Caller},
+    paths::MCP,
     refusal::Refusal,
-    router::MCP,
     shared::{Shared, body},
 };
 

@@ -22,8 +22,8 @@ use tracing::warn;
 use crate::{
     BODY_MAX,
     keys::{self, Caller},
+    paths::WAKE,
     refusal::Refusal,
-    router::WAKE,
     shared::{Shared, body},
 };
 

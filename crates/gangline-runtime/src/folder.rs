@@ -19,7 +19,7 @@ pub use instructions::with_instructions;
 pub use named::respelled;
 pub use scan::{Brought, Scan, scan};
 
-use std::path::PathBuf;
+pub use crate::options::Trusted;
 
 use gangline_core::words;
 
@@ -119,15 +119,6 @@ pub struct Brings {
     pub without: Without,
     /// From where it loads what was allowed.
     pub from: From,
-}
-
-/// What an owner has allowed an agent to load.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trusted {
-    /// The hash of what was shown ([`Scan::hash`]).
-    pub hash: String,
-    /// The folder of the agent's copies, one folder for each hash.
-    pub copies: PathBuf,
 }
 
 /// Returns the first digits of a hash, by which people name it.

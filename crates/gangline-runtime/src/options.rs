@@ -18,9 +18,17 @@ use uuid::Uuid;
 
 use crate::{
     Prompt,
-    folder::Trusted,
     tools::{NoTools, ToolHost},
 };
+
+/// What an owner has allowed an agent to load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trusted {
+    /// The hash of what was shown ([`Scan::hash`](crate::folder::Scan::hash)).
+    pub hash: String,
+    /// The folder of the agent's copies, one folder for each hash.
+    pub copies: PathBuf,
+}
 
 /// The backend's own id of a session: opaque to us (R0-16).
 #[derive(Debug, Clone, PartialEq, Eq)]

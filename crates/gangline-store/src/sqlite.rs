@@ -19,6 +19,7 @@ mod commit;
 mod connect;
 pub(crate) mod events;
 pub(crate) mod fault;
+mod fence;
 mod files;
 pub(crate) mod findings;
 pub(crate) mod folder_trust;

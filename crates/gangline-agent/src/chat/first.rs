@@ -35,13 +35,19 @@ struct Shown {
 }
 
 impl Chat {
-    /// Returns whether an approval was announced where the line was said.
+    /// Returns whether an approval was shown where the line was said. Of one that is for owners alone, a
+    /// room was told only that it waits.
     pub(super) async fn was_shown_here(
         &self,
         line: &Line,
         who: &Principal,
         number: ApprovalNumber,
     ) -> Result<bool, StoreError> {
+        let row = self.deps.store.approval(number).await?;
+        let withheld = row.is_some_and(|row| row.audience == Audience::Owners);
+        if withheld && matches!(line.target, Target::Channel(_)) {
+            return Ok(false);
+        }
         let here = place::key(&line.target, who);
         let places = self.deps.store.approval_places(number).await?;
         Ok(places.iter().any(|it| it.place == here))

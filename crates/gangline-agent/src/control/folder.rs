@@ -19,7 +19,10 @@ use gangline_os::{
     names::{self, Others},
 };
 
-use super::requests::{Reply, Requests, shown};
+use super::{
+    readable::Readable,
+    requests::{Reply, Requests, shown},
+};
 use crate::tokens::Who;
 
 /// The file that tells an agent about a folder (R1-24).
@@ -30,14 +33,6 @@ const INSTRUCTIONS_MAX: u64 = 40 * 1024;
 const READ: &str = "Read";
 /// Told to whoever is not the agent.
 const AGENTS_ALONE: &str = "what its CLAUDE.md says is told to the agent alone";
-
-/// What the agent may read without a question.
-#[derive(Debug, Clone)]
-pub(crate) struct Readable {
-    pub(crate) policy: Policy,
-    /// With links resolved.
-    pub(crate) bounds: Bounds,
-}
 
 /// The instructions of a folder.
 enum Found {

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::folder::Readable;
+use super::readable::Readable;
 use crate::{
     asking::Asker,
     bus::Incoming,

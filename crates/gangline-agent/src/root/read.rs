@@ -176,18 +176,11 @@ fn turn_output(seconds: f64) -> Duration {
 /// Returns what the backend can do, as the agent is configured.
 pub(super) fn can(settings: &Settings) -> Capabilities {
     let backend = &settings.backend;
-    let command = command(settings).or_else(|| backend.command.clone());
+    let command = settings.command().or_else(|| backend.command.clone());
     let mut extra = backend.extra.clone();
     extra.extend(settings.agent.extra.clone());
     // A start tells what is wrong with the fields.
     (settings.make_runtime)().capabilities(command.as_deref(), &extra).unwrap_or_default()
-}
-
-/// Returns the words that start the backend's program, if the agent's configuration has some.
-pub(crate) fn command(settings: &Settings) -> Option<Vec<String>> {
-    let agent = &settings.agent;
-    let acp = || settings.backend.takes_acp_command().then(|| agent.acp_command.clone());
-    agent.command.clone().map(|words| settings.backend.completed(words)).or_else(acp)
 }
 
 /// Returns how the backend's program lives.

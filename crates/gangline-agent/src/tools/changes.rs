@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{
     AgentTools, fields,
-    proposed::{Proposed, Sides},
+    proposed::{Proposed, Sides, refused},
 };
 use crate::{
     acts::{Doing, already},
@@ -207,23 +207,6 @@ impl AgentTools {
             };
             ChangeTold { announce: places.into_iter().enumerate().map(send).collect() }
         }
-    }
-}
-
-/// What an owner does where there is no repository.
-const INIT: &str = "an owner runs `gangline init --git` once";
-
-pub(super) fn refused(error: &GitError) -> String {
-    match error {
-        GitError::NoRepository(_) => {
-            format!("no request made: {error}, and a change needs one: {INIT}")
-        }
-        GitError::NoGit
-        | GitError::NotACommit(_)
-        | GitError::Run(_)
-        | GitError::Late
-        | GitError::TooLong(_)
-        | GitError::Failed { .. } => format!("no request made: {error}"),
     }
 }
 

@@ -13,8 +13,6 @@ use gangline_config::{
 use gangline_core::shown;
 use gangline_os::git::{ChangedFile, GitError, ObjectId, Repository};
 
-use super::changes::refused;
-
 /// The most of a difference that is shown, in bytes.
 const DIFF_MAX: usize = 256 * 1024;
 /// The most files that a commit may change.
@@ -176,5 +174,22 @@ mod tests {
         ] {
             assert_eq!(described(&file(lines, modes)), expect);
         }
+    }
+}
+
+/// What an owner does where there is no repository.
+const INIT: &str = "an owner runs `gangline init --git` once";
+
+pub(super) fn refused(error: &GitError) -> String {
+    match error {
+        GitError::NoRepository(_) => {
+            format!("no request made: {error}, and a change needs one: {INIT}")
+        }
+        GitError::NoGit
+        | GitError::NotACommit(_)
+        | GitError::Run(_)
+        | GitError::Late
+        | GitError::TooLong(_)
+        | GitError::Failed { .. } => format!("no request made: {error}"),
     }
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::DOCUMENT;
-use crate::router::{
+use crate::paths::{
     ABORT, ATTENTION, ATTENTION_CHANGES, ATTENTION_ITEM, BUDGETS, COMPACT, MCP, NEW_SESSION,
     OLD_COMPACT, OLD_NEW_SESSION, OPENAPI, PAUSE, RESUME, WAKE, WHISPERS,
 };

@@ -7,7 +7,7 @@ use gangline_core::{
 };
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, agents, fault::Fault, rows, sql};
+use super::{Writer, fault::Fault, fence, rows, sql};
 use crate::types::{ActAgain, ActRow, NewAct, Order};
 
 macro_rules! act_sql {
@@ -45,7 +45,7 @@ pub(crate) fn record_order(
     order: &Order,
 ) -> Result<(), Fault> {
     let Some(act) = act else { return Ok(()) };
-    agents::fence(w, &act.agent, Some(act.turn.epoch))?;
+    fence::fence(w, &act.agent, Some(act.turn.epoch))?;
     let number = order.restart.as_ref().map_or(0, |restart| restart.number);
     record(w, act, &MadeByCall::numbered(number))
 }
@@ -102,7 +102,7 @@ pub(crate) fn done_before(c: &Connection, act: &NewAct) -> Result<Option<ActRow>
 
 /// As [`done_before`], and records that this call took it.
 pub(crate) fn repeat(w: &mut Writer, act: &NewAct) -> Result<Option<ActRow>, Fault> {
-    agents::fence(w, &act.agent, Some(act.turn.epoch))?;
+    fence::fence(w, &act.agent, Some(act.turn.epoch))?;
     let Some(found) = done_before(&w.connection, act)? else { return Ok(None) };
     let made = MadeByCall { number: found.number, message: found.message };
     put(w, act, &made, Some(found.id))?;

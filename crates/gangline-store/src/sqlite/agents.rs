@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gangline_core::{
-    AgentName, Epoch, Principal, TurnId,
+    AgentName, Epoch, Principal,
     agent::AgentPhase,
     usage::{MICROS_MAX, Spender, TOKENS_MAX},
     word::Stored,
@@ -11,9 +11,8 @@ use gangline_core::{
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, fault::Fault, pauses, rows, sql, turn_orders};
+use super::{Writer, fault::Fault, fence, pauses, rows, sql, turn_orders};
 use crate::{
-    error::StoreError,
     types::{
         AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, SessionRow, UsageSum,
         Whose,
@@ -27,36 +26,6 @@ pub(super) const USAGE_KEPT_DAYS: u32 = 90;
 /// The most old rows that one write deletes: after an update there may be years of them.
 const USAGE_REMOVED_MOST: i64 = 100;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-fn current(w: &mut Writer, agent: &AgentName) -> Result<Epoch, Fault> {
-    let sql = "SELECT epoch FROM agents WHERE agent = ?";
-    let epoch: Option<i64> = sql::first(&w.connection, sql, params![agent.folded()], sql::column)?;
-    Ok(Epoch(epoch.unwrap_or(0)))
-}
-
-/// Lets a write through only if the epoch that it names, and the one that this process has begun
-/// for the agent, are the agent's. A write that names none, of a process that began none, passes.
-pub(super) fn fence(w: &mut Writer, agent: &AgentName, named: Option<Epoch>) -> Result<(), Fault> {
-    let bound = w.epochs.get(agent).copied();
-    if named.is_none() && bound.is_none() {
-        return Ok(());
-    }
-    let current = current(w, agent)?;
-    for held in [named, bound].into_iter().flatten() {
-        if held != current {
-            return Err(StoreError::Fenced { agent: agent.clone(), held, current }.into());
-        }
-    }
-    Ok(())
-}
-
-/// As [`fence`], for the end of a turn: a daemon ends lost turns of older epochs as well.
-pub(super) fn fence_end(w: &mut Writer, agent: &AgentName, turn: TurnId) -> Result<(), Fault> {
-    match w.epochs.get(agent) {
-        Some(bound) if turn.epoch <= *bound => fence(w, agent, None),
-        _ => fence(w, agent, Some(turn.epoch)),
-    }
-}
 
 pub(crate) fn begin(
     w: &mut Writer,
@@ -123,7 +92,7 @@ pub(crate) fn update(
     epoch: Epoch,
     update: &AgentUpdate,
 ) -> Result<(), Fault> {
-    fence(w, agent, Some(epoch))?;
+    fence::fence(w, agent, Some(epoch))?;
     let sql = "UPDATE agents SET phase = coalesce(?2, phase), \
                session = CASE WHEN ?3 THEN ?4 ELSE session END, paused = coalesce(?5, paused), \
                status_json = coalesce(?6, status_json), \
@@ -263,7 +232,7 @@ pub(crate) fn all(c: &Connection) -> rusqlite::Result<Vec<AgentRow>> {
 }
 
 pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
-    fence(w, &usage.agent, usage.turn.map(|turn| turn.epoch))?;
+    fence::fence(w, &usage.agent, usage.turn.map(|turn| turn.epoch))?;
     // Whoever told the numbers, no row may break a sum.
     let tokens = |many: i64| many.clamp(0, TOKENS_MAX.cast_signed());
     let sql = "INSERT INTO usage (installation_id, agent, epoch, turn_epoch, turn_number, model, \

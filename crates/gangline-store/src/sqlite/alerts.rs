@@ -13,8 +13,9 @@ use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents, events,
+    Writer, events,
     fault::Fault,
+    fence,
     rows::{self, page},
     sql,
 };
@@ -62,7 +63,7 @@ macro_rules! delivery_sql {
 /// Raises an alert, or counts it to one of its group that is not told in full yet, with its
 /// record. Returns its number.
 pub(crate) fn raise(w: &mut Writer, new: &NewAlert) -> Result<i64, Fault> {
-    agents::fence(w, &new.agent, None)?;
+    fence::fence(w, &new.agent, None)?;
     put(w, new)
 }
 

@@ -3,11 +3,11 @@
 use gangline_core::{AgentName, Epoch};
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, agents, fault::Fault, rows, sql};
+use super::{Writer, fault::Fault, fence, rows, sql};
 use crate::types::Applied;
 
 pub(crate) fn put(w: &mut Writer, applied: &Applied) -> Result<(), Fault> {
-    agents::fence(w, &applied.agent, Some(applied.epoch))?;
+    fence::fence(w, &applied.agent, Some(applied.epoch))?;
     let sql = "INSERT INTO applied (agent, installation_id, epoch, mark, at) \
                VALUES (?, ?, ?, ?, ?) ON CONFLICT (agent) DO UPDATE SET epoch = excluded.epoch, \
                mark = excluded.mark, at = excluded.at";

@@ -10,9 +10,9 @@ use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents,
+    Writer,
     fault::Fault,
-    numbers, places,
+    fence, numbers, places,
     rows::{self, approval_sql, page},
     rules, sql, turn_orders,
 };
@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub(crate) fn open(w: &mut Writer, ask: &OpenApproval) -> Result<OpenedApproval, Fault> {
-    agents::fence(w, &ask.agent, Some(ask.turn.epoch))?;
+    fence::fence(w, &ask.agent, Some(ask.turn.epoch))?;
     let running = "SELECT 1 FROM turns WHERE agent = ? AND epoch = ? AND number = ? \
                    AND ended_at IS NULL";
     let running: Option<i64> = sql::first(
@@ -277,7 +277,7 @@ pub(crate) fn announce(
     number: ApprovalNumber,
     it: &Announce,
 ) -> Result<SendReceipt, Fault> {
-    agents::fence(w, &it.send.agent, it.send.turn.map(|turn| turn.epoch))?;
+    fence::fence(w, &it.send.agent, it.send.turn.map(|turn| turn.epoch))?;
     match one(&w.connection, number)? {
         // One whose daemon died can be decided for the next attempt.
         Some(row) if matches!(row.state, ApprovalState::Open | ApprovalState::Void) => {
@@ -360,7 +360,7 @@ fn fence_row(w: &mut Writer, number: ApprovalNumber) -> Result<(), Fault> {
     }
     let sql = "SELECT agent FROM approvals WHERE number = ?";
     match sql::first(&w.connection, sql, params![number.0], |row| rows::parsed(row, "agent"))? {
-        Some(agent) => agents::fence(w, &agent, None),
+        Some(agent) => fence::fence(w, &agent, None),
         None => Ok(()),
     }
 }
@@ -380,7 +380,7 @@ pub(crate) fn void_older(
     agent: &AgentName,
     epoch: Epoch,
 ) -> Result<Vec<ApprovalNumber>, Fault> {
-    agents::fence(w, agent, Some(epoch))?;
+    fence::fence(w, agent, Some(epoch))?;
     let sql = "UPDATE approvals SET state = 'void', closed_at = ?3 WHERE agent = ?1 \
                AND epoch < ?2 AND (state = 'open' \
                OR (delivered = 0 AND state IN ('allowed', 'denied'))) RETURNING number";
@@ -423,7 +423,7 @@ pub(crate) fn withdraw_one(
     withdraw: &WithdrawApproval,
 ) -> Result<Option<ApprovalNumber>, Fault> {
     let WithdrawApproval { agent, turn, request, why, say } = withdraw;
-    agents::fence(w, agent, Some(turn.epoch))?;
+    fence::fence(w, agent, Some(turn.epoch))?;
     let sql = "UPDATE approvals SET state = 'withdrawn', note = ?, closed_at = ? \
                WHERE agent = ? AND epoch = ? AND turn_number = ? AND request = ? \
                AND state = 'open' RETURNING number";

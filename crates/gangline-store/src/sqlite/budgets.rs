@@ -7,7 +7,7 @@ use gangline_core::{
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, agents, fault::Fault, rows, sql};
+use super::{Writer, agents, fault::Fault, fence, rows, sql};
 use crate::types::{
     FleetHold, NewRaise, NewRelayOpen, RelayOpenRow, RelayedCall, RelayedRow, SpentRow,
 };
@@ -83,7 +83,7 @@ pub(crate) fn spent_by_agent(
 
 /// Notes a call before it is made; returns its number.
 pub(crate) fn relay_begins(w: &mut Writer, new: &NewRelayOpen) -> Result<i64, Fault> {
-    agents::fence(w, &new.agent, Some(new.epoch))?;
+    fence::fence(w, &new.agent, Some(new.epoch))?;
     let sql = "INSERT INTO relay_open (installation_id, agent, epoch, day, bytes, began_at) \
                VALUES (?, ?, ?, ?, ?, ?)";
     let with =

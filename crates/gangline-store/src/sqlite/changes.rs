@@ -9,9 +9,8 @@ use rusqlite::{Connection, Row, params};
 use super::{
     Writer,
     acts::{self, MadeByCall},
-    agents,
     fault::Fault,
-    messages, numbers, outbox,
+    fence, messages, numbers, outbox,
     rows::{self, page},
     send, sql,
 };
@@ -45,7 +44,7 @@ pub(crate) fn request(
     act: Option<&NewAct>,
     bring: impl FnOnce(ApprovalNumber) -> ChangeTold,
 ) -> Result<ChangeRequested, Fault> {
-    agents::fence(w, &new.agent, Some(new.turn.epoch))?;
+    fence::fence(w, &new.agent, Some(new.turn.epoch))?;
     let known = "SELECT number FROM changes WHERE agent = ? AND request = ?";
     let with = params![new.agent.folded(), &new.request];
     let known: Option<i64> = sql::first(&w.connection, known, with, sql::column)?;

@@ -4,8 +4,9 @@ use gangline_core::AgentName;
 use rusqlite::{Connection, params};
 
 use super::{
-    Writer, agents,
+    Writer,
     fault::Fault,
+    fence,
     rows::{self, event_sql, page as page_size},
     sql,
 };
@@ -20,7 +21,7 @@ const FORM: i64 = 1;
 pub(crate) fn append(w: &mut Writer, events: &[NewEvent]) -> Result<i64, Fault> {
     for event in events {
         let epoch = event.turn.map(|turn| turn.epoch).or(event.epoch);
-        agents::fence(w, &event.agent, epoch)?;
+        fence::fence(w, &event.agent, epoch)?;
     }
     put(w, events)
 }

@@ -10,9 +10,9 @@ use gangline_core::{
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents, alerts, events,
+    Writer, alerts, events,
     fault::Fault,
-    numbers,
+    fence, numbers,
     rows::{self, page},
     sql,
 };
@@ -37,7 +37,7 @@ macro_rules! finding_sql {
 
 /// Raises a finding, or gives the unresolved one of its key new texts.
 pub(crate) fn raise(w: &mut Writer, new: &NewFinding) -> Result<Raised, Fault> {
-    agents::fence(w, &new.agent, None)?;
+    fence::fence(w, &new.agent, None)?;
     put(w, new)
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn resolve(
     agent: &AgentName,
     key: &str,
 ) -> Result<Option<FindingNumber>, Fault> {
-    agents::fence(w, agent, None)?;
+    fence::fence(w, agent, None)?;
     let Some(row) = unresolved(&w.connection, agent, key)? else { return Ok(None) };
     close(w, row.number, (None, None))?;
     Ok(Some(row.number))

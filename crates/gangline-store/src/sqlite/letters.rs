@@ -6,9 +6,8 @@ use rusqlite::{Connection, Row, params};
 use super::{
     Writer,
     acts::{self, MadeByCall},
-    agents,
     fault::Fault,
-    messages,
+    fence, messages,
     rows::{self, page},
     sql,
 };
@@ -29,7 +28,7 @@ macro_rules! letter_sql {
 
 /// Sends a letter, once for each key.
 pub(crate) fn send(w: &mut Writer, new: &NewLetter, act: Option<&NewAct>) -> Result<i64, Fault> {
-    agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
+    fence::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
     let sql = "INSERT INTO letters (installation_id, agent, idem_key, turn_epoch, turn_number, \
                in_reply_to, hops, body, state, sent_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?, 'new', ?) \
                ON CONFLICT (agent, idem_key) DO NOTHING";

@@ -5,9 +5,9 @@ use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, params};
 
 use super::{
-    Writer, agents, causes,
+    Writer, causes,
     fault::Fault,
-    findings,
+    fence, findings,
     rows::{self, message_sql, page},
     sql,
 };
@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(crate) fn accept(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Fault> {
-    agents::fence(w, &message.agent, None)?;
+    fence::fence(w, &message.agent, None)?;
     put(w, message, None)
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn move_cursor(
     target: &str,
     cursor: &str,
 ) -> Result<(), Fault> {
-    agents::fence(w, place.0, None)?;
+    fence::fence(w, place.0, None)?;
     put_cursor(w, place, target, cursor)
 }
 

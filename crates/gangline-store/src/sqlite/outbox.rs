@@ -4,8 +4,9 @@ use gangline_core::{AgentName, MessageId, Principal, name::fold, redact::Redacte
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Writer, agents, announced,
+    Writer, announced,
     fault::Fault,
+    fence,
     rows::{self, outbox_sql, page},
     sql,
 };
@@ -189,7 +190,7 @@ fn fence_row(w: &mut Writer, id: OutboxId) -> Result<(), Fault> {
     }
     let sql = "SELECT agent FROM outbox WHERE id = ?";
     match sql::first(&w.connection, sql, params![id.0], |row| rows::parsed(row, "agent"))? {
-        Some(agent) => agents::fence(w, &agent, None),
+        Some(agent) => fence::fence(w, &agent, None),
         None => Ok(()),
     }
 }

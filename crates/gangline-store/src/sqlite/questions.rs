@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use super::{
     Writer,
     acts::{self, MadeByCall},
-    agents, alerts, events,
+    alerts, events,
     fault::Fault,
-    messages, numbers, pauses, question_places,
+    fence, messages, numbers, pauses, question_places,
     rows::{self, page},
     sql, turn_orders,
 };
@@ -47,7 +47,7 @@ pub(crate) fn ask(
     act: Option<&NewAct>,
     bring: impl FnOnce(QuestionNumber) -> AskedBy,
 ) -> Result<QuestionAsked, Fault> {
-    agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
+    fence::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
     let known = "SELECT id FROM questions WHERE agent = ? AND request = ?";
     let with = params![new.agent.folded(), &new.request];
     let known: Option<i64> = sql::first(&w.connection, known, with, sql::column)?;
@@ -198,7 +198,7 @@ pub(crate) fn expire(
     agent: &AgentName,
     now: UnixMicros,
 ) -> Result<Vec<QuestionClosed>, Fault> {
-    agents::fence(w, agent, None)?;
+    fence::fence(w, agent, None)?;
     let sql = question_sql!(
         "WHERE q.agent = ? AND q.state = 'open' AND q.expires_at <= ? ORDER BY q.expires_at LIMIT 100"
     );
@@ -298,7 +298,7 @@ pub(crate) fn stop_waiting(
     agent: &AgentName,
     which: &Waited,
 ) -> Result<Vec<MessageId>, Fault> {
-    agents::fence(w, agent, None)?;
+    fence::fence(w, agent, None)?;
     let (rows, taken) = match which {
         Waited::Request { request, got } => {
             let sql = question_sql!("WHERE q.agent = ? AND q.request = ? AND q.waits IS NOT NULL");

@@ -9,9 +9,8 @@ use rusqlite::{Connection, Row, params};
 use super::{
     Writer,
     acts::{self, MadeByCall},
-    agents,
     fault::Fault,
-    messages,
+    fence, messages,
     rows::{self, page},
     sql,
 };
@@ -42,7 +41,7 @@ pub(crate) fn make(
     new: &NewReminder,
     act: Option<&NewAct>,
 ) -> Result<ReminderRow, Fault> {
-    agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
+    fence::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
     let known = reminder_sql!("WHERE agent = ? AND request = ?");
     let with = params![new.agent.folded(), &new.request];
     if let Some(known) = sql::first(&w.connection, known, with, row)? {
@@ -115,7 +114,7 @@ pub(crate) fn fire(
     agent: &AgentName,
     firing: &Firing,
 ) -> Result<Option<MessageId>, Fault> {
-    agents::fence(w, agent, None)?;
+    fence::fence(w, agent, None)?;
     let sql = reminder_sql!("WHERE id = ? AND agent = ? AND due_at = ? AND state = 'waiting'");
     let with = params![firing.id, agent.folded(), firing.due_at.0];
     let Some(reminder) = sql::first(&w.connection, sql, with, row)? else { return Ok(None) };

@@ -5,7 +5,7 @@ use gangline_core::{
 };
 use rusqlite::params;
 
-use super::{Writer, agents, fault::Fault, messages, sql};
+use super::{Writer, fault::Fault, fence, messages, sql};
 use crate::types::NewMessage;
 
 /// Who it is from, for the agent (R2-14).
@@ -17,7 +17,7 @@ pub(crate) fn put(
     (agent, epoch): (&AgentName, Epoch),
     text: Option<Redacted>,
 ) -> Result<Option<MessageId>, Fault> {
-    agents::fence(w, agent, Some(epoch))?;
+    fence::fence(w, agent, Some(epoch))?;
     // The column `restart` is made from this key.
     let key = format!("restart/{}", epoch.0);
     let sql = "UPDATE messages SET state = 'cancelled', reason = 'a later start', settled_at = ?1 \

@@ -3,9 +3,8 @@
 use super::{
     Writer,
     acts::{self, MadeByCall},
-    agents,
     fault::Fault,
-    messages, outbox,
+    fence, messages, outbox,
 };
 use crate::types::{NewAct, Send, SendReceipt};
 
@@ -15,7 +14,7 @@ pub(crate) fn send(
     send: &Send,
     question: Option<&str>,
 ) -> Result<SendReceipt, Fault> {
-    agents::fence(w, &send.agent, send.turn.map(|turn| turn.epoch))?;
+    fence::fence(w, &send.agent, send.turn.map(|turn| turn.epoch))?;
     put(w, send, question)
 }
 

@@ -3,7 +3,7 @@
 use gangline_core::{AgentName, Epoch, TurnId, finding::ChoiceWord, pause::PauseReason};
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, agents, fault::Fault, findings, pauses, rows, sql};
+use super::{Writer, fault::Fault, fence, findings, pauses, rows, sql};
 use crate::{
     error::FindingError,
     types::{
@@ -15,7 +15,7 @@ use crate::{
 /// Orders the end of a turn, if it is open.
 pub(crate) fn end(w: &mut Writer, order: &EndOrder) -> Result<OrderedEnd, Fault> {
     let EndOrder { agent, turn, by, guides } = order;
-    agents::fence(w, agent, None)?;
+    fence::fence(w, agent, None)?;
     let ended = match turn {
         Some(turn) => end_one(w, agent, (*turn, by))?,
         None => OrderedEnd::NoTurn,
@@ -75,7 +75,7 @@ pub(crate) fn session(
     agent: &AgentName,
     (kind, by): (TurnOrderKind, &str),
 ) -> Result<i64, Fault> {
-    agents::fence(w, agent, None)?;
+    fence::fence(w, agent, None)?;
     if kind == TurnOrderKind::Clear {
         let sql = "UPDATE turn_orders SET outcome = ?2, settled_at = ?3 \
                    WHERE agent = ?1 AND kind = 'compact' AND outcome IS NULL";
@@ -87,7 +87,7 @@ pub(crate) fn session(
 
 /// The session's orders up to this one were carried out.
 pub(crate) fn session_done(w: &mut Writer, agent: &AgentName, upto: i64) -> Result<(), Fault> {
-    agents::fence(w, agent, None)?;
+    fence::fence(w, agent, None)?;
     let sql = "UPDATE turn_orders SET outcome = ?3, settled_at = ?4 WHERE agent = ?1 \
                AND kind IN ('clear', 'compact') AND outcome IS NULL AND id <= ?2";
     let done = TurnOrderOutcome::Done.as_str();

@@ -4,9 +4,9 @@ use gangline_core::{AgentName, Epoch, MessageId, MessageState, answer::How, reda
 use rusqlite::{Connection, params};
 
 use super::{
-    Writer, agents, approvals, asked, causes, events,
+    Writer, approvals, asked, causes, events,
     fault::Fault,
-    findings, messages,
+    fence, findings, messages,
     rows::{self, message_sql, turn_sql},
     send, sql, turn_orders,
 };
@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub(crate) fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
-    agents::fence(w, &take.agent, Some(take.turn.epoch))?;
+    fence::fence(w, &take.agent, Some(take.turn.epoch))?;
     let sql = "SELECT ended_at FROM turns WHERE agent = ? AND epoch = ? AND number = ?";
     let there: Option<Option<i64>> = sql::first(
         &w.connection,
@@ -155,7 +155,7 @@ fn taken_event(take: &Take, taken: &Taken, kind: &str) -> NewEvent {
 }
 
 pub(crate) fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
-    agents::fence_end(w, &end.agent, end.turn)?;
+    fence::fence_end(w, &end.agent, end.turn)?;
     let sql = "UPDATE turns SET ended_at = ?, outcome = ? \
                WHERE agent = ? AND epoch = ? AND number = ? AND ended_at IS NULL";
     let done = sql::run(

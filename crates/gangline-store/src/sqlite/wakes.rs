@@ -9,7 +9,7 @@ use gangline_core::{
 use gangline_os::clock::UnixMicros;
 use rusqlite::params;
 
-use super::{Writer, agents, fault::Fault, messages, sql};
+use super::{Writer, fault::Fault, fence, messages, sql};
 use crate::{
     error::WakeError,
     types::{Accepted, NewMessage, NewWake},
@@ -22,7 +22,7 @@ const LATELY: u32 = 2000;
 
 /// Stores a wake, unless its key is known or its label has used up what it may.
 pub(crate) fn put(w: &mut Writer, new: NewWake) -> Result<Result<Accepted, WakeError>, Fault> {
-    agents::fence(w, &new.agent, None)?;
+    fence::fence(w, &new.agent, None)?;
     let key = new.key.as_ref().map(|key| format!("wake/{}/{key}", new.label));
     if let Some(key) = &key {
         let sql = "SELECT id FROM messages WHERE agent = ? AND network_id = ? AND intake_key = ?";

@@ -10,9 +10,9 @@ use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
 
 use super::{
-    Writer, agents, events,
+    Writer, events,
     fault::Fault,
-    findings,
+    fence, findings,
     rows::{self, page},
     sql,
 };
@@ -31,7 +31,7 @@ macro_rules! whisper_sql {
 /// Records a whisper and returns its number. If as many wait already as may, the oldest one of the rules makes
 /// room; `None` if there is none. What is dropped of the daemon's own is told by a notice.
 pub(crate) fn say(w: &mut Writer, new: &NewWhisper) -> Result<Option<i64>, Fault> {
-    agents::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
+    fence::fence(w, &new.agent, new.turn.map(|turn| turn.epoch))?;
     let sql = "SELECT count(*) FROM whispers WHERE agent = ? AND road IS NULL";
     let waiting: i64 = sql::one(&w.connection, sql, params![new.agent.folded()], sql::column)?;
     if waiting >= i64::from(WAITING_MAX) && !make_room(w, &new.agent)? {
@@ -103,7 +103,7 @@ fn dropped(w: &mut Writer, agent: &AgentName, text: &str) -> Result<(), Fault> {
 
 /// Records that whispers have reached the agent. Those of which that is known are passed over.
 pub(crate) fn deliver(w: &mut Writer, told: &Delivered) -> Result<(), Fault> {
-    agents::fence(w, &told.agent, told.turn.map(|turn| turn.epoch))?;
+    fence::fence(w, &told.agent, told.turn.map(|turn| turn.epoch))?;
     let sql = "UPDATE whispers SET road = ?, delivered_at = ?, delivered_epoch = ?, \
                delivered_number = ? WHERE id = ? AND agent = ? AND road IS NULL";
     let mut ids = Vec::new();

@@ -110,7 +110,7 @@ pub(super) fn start_options(
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join(environment::TMP),
-        command: read::command(settings),
+        command: settings.command(),
         account_dir: agent.account_dir.clone(),
         env: environment::whole(settings, &run_id),
         mode: read::mode(agent),

@@ -12,7 +12,7 @@ use super::{
     whereabouts,
 };
 use crate::{
-    control::{folder::Readable, requests::Requests},
+    control::{readable::Readable, requests::Requests},
     environment,
     root::{closed, read},
     settings::Settings,

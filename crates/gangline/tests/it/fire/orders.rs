@@ -37,7 +37,8 @@ fn an_ended_turn_is_not_taken_again_wherever_its_daemon_dies() {
     let points = ["order_turn.after_sync", "end_turn.before_commit", "end_turn.after_sync"];
     let agents: Vec<(String, String)> =
         (0..2 * points.len()).map(|n| (format!("fire-o{n}"), format!("#o{n}"))).collect();
-    let fire = Fire::new(&agents);
+    let quoted = |(nick, channel): &(String, String)| (nick.clone(), format!("\"{channel}\""));
+    let fire = Fire::new(&agents.iter().map(quoted).collect::<Vec<_>>());
     let standin = fire.standin();
     let hub = fire.world.start_ready(&["--config", &fire.config, "up", "--no-agents"]);
     for (n, (nick, channel)) in agents.iter().enumerate() {
@@ -73,7 +74,7 @@ fn an_ended_turn_is_not_taken_again_wherever_its_daemon_dies() {
 /// The daemon dies as soon as the command has confirmed the order, again and again: each order holds.
 #[test]
 fn orders_hold_when_the_daemon_dies_right_behind_the_word() {
-    let agents = [("fire-w".to_owned(), "#w".to_owned())];
+    let agents = [("fire-w".to_owned(), "\"#w\"".to_owned())];
     let fire = Fire::new(&agents);
     let standin = fire.standin();
     let hub = fire.world.start_ready(&["--config", &fire.config, "up", "--no-agents"]);

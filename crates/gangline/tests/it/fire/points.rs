@@ -86,6 +86,7 @@ const ELSEWHERE: &[(&str, (&str, &str))] = &[
     ("trust_folder", STORE),
     ("undeliverable", STORE),
     ("use_token", STORE),
+    ("void_rules", STORE),
     ("wake", STORE),
     ("whisper", STORE),
     ("whispers_delivered", STORE),

@@ -27,6 +27,9 @@ async fn what_does_not_parse_is_shown_to_owners_in_private_and_needs_its_number(
     let told = room.says(ORI, "oak-ada", "yes").await;
     assert_eq!(row(&room, 1).await.state, ApprovalState::Open, "{told:?}");
     assert!(told.concat().contains("`yes 1`"), "{told:?}");
+    // The room has not seen what would run.
+    let told = room.says(ORI, "#lab", "@ada yes 1").await;
+    assert_eq!(row(&room, 1).await.state, ApprovalState::Open, "{told:?}");
     let told = room.says(ORI, "oak-ada", "yes 1").await;
     assert_eq!(row(&room, 1).await.state, ApprovalState::Allowed, "{told:?}");
 }
