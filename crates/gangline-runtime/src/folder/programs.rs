@@ -76,20 +76,80 @@ pub static OPENCODE: Brings = Brings {
     from: From::Folder,
 };
 
-/// Cline.
-pub static CLINE: Brings = NOTHING;
+/// Cline. It is built with a runtime that reads `bunfig.toml` and `.env` of its folder, and has no switch
+/// against its own hooks and plugins there. Seen with 3.0.65.
+pub static CLINE: Brings = Brings {
+    items: &[
+        Item::here("bunfig.toml", Kind::Settings),
+        Item::here(".env", Kind::Settings),
+        Item::here(".env.local", Kind::Settings),
+        Item::here(".env.development", Kind::Settings),
+        Item::here(".env.production", Kind::Settings),
+        Item::up(".cline/hooks", Kind::Hook),
+        Item::up(".cline/plugins", Kind::Plugin),
+        Item::up(".cline/mcp.json", Kind::Servers),
+        Item::up(".clinerules/hooks", Kind::Hook),
+        Item::up(".agents/plugins", Kind::Plugin),
+    ],
+    without: Without::NoSwitch,
+    from: From::Folder,
+};
 
-/// GitHub Copilot CLI.
-pub static COPILOT: Brings = NOTHING;
+/// GitHub Copilot CLI. Over the protocol it runs the hooks of `.github/hooks` though nobody has trusted the
+/// folder; the folder's tool servers it leaves out by itself. Seen with 1.0.102.
+pub static COPILOT: Brings = Brings {
+    items: &[
+        Item::up(".github/hooks", Kind::Hook),
+        Item::up(".github/copilot/settings.json", Kind::Settings),
+        Item::up(".github/copilot/settings.local.json", Kind::Settings),
+        Item::up(".github/extensions", Kind::Plugin),
+    ],
+    without: Without::NoSwitch,
+    from: From::Folder,
+};
 
-/// Gemini CLI.
-pub static GEMINI: Brings = NOTHING;
+/// Gemini CLI. What it loads of a folder follows its own list of trusted folders; the variable counts more
+/// than that list. Seen with 0.61.0, also where the user's settings switch the list off.
+pub static GEMINI: Brings = Brings {
+    items: &[
+        Item::up(".gemini/settings.json", Kind::Settings),
+        Item::up(".gemini/.env", Kind::Settings),
+        Item::up(".gemini/extensions", Kind::Plugin),
+        Item::up(".gemini/policies", Kind::Rules),
+        Item::up(".gemini/hooks", Kind::Hook),
+        Item::up(".gemini/agents", Kind::Agent),
+        Item::up(".gemini/commands", Kind::Command),
+        Item::up(".gemini/skills", Kind::Skill),
+    ],
+    without: Without::Env(&[("GEMINI_CLI_TRUST_WORKSPACE", "false")]),
+    from: From::Folder,
+};
 
-/// Kiro.
-pub static KIRO: Brings = NOTHING;
+/// Kiro, by its documentation.
+pub static KIRO: Brings = Brings {
+    items: &[
+        Item::up(".kiro/settings", Kind::Settings),
+        Item::up(".kiro/agents", Kind::Agent),
+        Item::up(".kiro/hooks", Kind::Hook),
+    ],
+    without: Without::NoSwitch,
+    from: From::Folder,
+};
 
-/// Qwen Code.
-pub static QWEN: Brings = NOTHING;
+/// Qwen Code. Its switches leave out the user's own settings too. Seen with 0.24.4.
+pub static QWEN: Brings = Brings {
+    items: &[
+        Item::up(".qwen/settings.json", Kind::Settings),
+        Item::up(".qwen/.env", Kind::Settings),
+        Item::up(".qwen/extensions", Kind::Plugin),
+        Item::up(".qwen/hooks", Kind::Hook),
+        Item::up(".qwen/agents", Kind::Agent),
+        Item::up(".qwen/commands", Kind::Command),
+        Item::up(".qwen/skills", Kind::Skill),
+    ],
+    without: Without::NoSwitch,
+    from: From::Folder,
+};
 
 /// Returns what the program of a backend reads in its folder; `command` is the configured one.
 #[must_use]

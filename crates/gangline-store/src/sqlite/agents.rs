@@ -12,11 +12,9 @@ use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
 use super::{Writer, fault::Fault, fence, pauses, rows, sql, turn_orders};
-use crate::{
-    types::{
-        AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, SessionRow, UsageSum,
-        Whose,
-    },
+use crate::types::{
+    AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, SessionRow, UsageSum,
+    Whose,
 };
 
 /// So many sessions of an agent are remembered.
