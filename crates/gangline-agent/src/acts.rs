@@ -4,25 +4,10 @@
 //! Each way in which the agent calls asks here first whether an attempt that died has made this call, and answers
 //! with what that made. Only a call in a turn is known again. Start at [`Speaker::done_before`].
 
-use gangline_core::{
-    Epoch, MessageId,
-    act::{ActKey, ActKind},
-};
+use gangline_core::{Epoch, act::ActKey};
 use gangline_store::{ActRow, NewAct, StoreError};
 
-use crate::speech::{Speaker, TurnContext};
-
-/// A call that does something for others.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Doing<'a> {
-    pub(crate) kind: ActKind,
-    /// What it does: of equal arguments, one act is enough.
-    pub(crate) arguments: &'a [&'a str],
-    /// The key that makes a repetition in this turn the same call.
-    pub(crate) request: &'a str,
-    /// The message that it answers.
-    pub(crate) in_reply_to: Option<MessageId>,
-}
+use crate::speech::{Doing, Speaker, TurnContext};
 
 impl Speaker {
     /// Returns the act of a call; `None` outside of a turn, where no attempt can be lost.

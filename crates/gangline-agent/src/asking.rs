@@ -33,9 +33,10 @@ use gangline_store::{
 use tokio::sync::Notify;
 
 use crate::{
-    acts::{Doing, waiting},
+    acts::waiting,
     alerts::Raised,
     place,
+    speech::Doing,
     speech::{Speaker, TurnContext},
     whereabouts::Whereabouts,
 };

@@ -20,6 +20,7 @@ pub mod container;
 mod control;
 pub mod effort;
 mod environment;
+mod escalation;
 mod fleet;
 pub mod folder;
 #[cfg(test)]

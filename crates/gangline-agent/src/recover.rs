@@ -27,8 +27,6 @@ use crate::{
     identity::{Identity, new_event},
 };
 
-pub(crate) mod escalation;
-
 /// What was settled.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recovered {

@@ -167,7 +167,7 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     if recovered.turns > 0 {
         info!(recovered = recovered.turns, "lost turns settled");
     }
-    recover::escalation::show(&me, &store, &mut epoch.pauses)
+    crate::escalation::show(&me, &store, &mut epoch.pauses)
         .await
         .map_err(|error| unusable("cannot look at the escalation", &error))?;
     let ordered = store.open_turn_orders(&name).await;

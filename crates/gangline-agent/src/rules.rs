@@ -3,7 +3,7 @@
 //! The store holds the rules and compares ([`gangline_core::rule`]). This file reads the request. An
 //! unknown argument makes it unclear: a rule must not let more run than people saw.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use gangline_api::approval::LINKS;
 use gangline_core::{
@@ -69,6 +69,9 @@ fn subject(ask: &ApprovalAsk, directory: &str) -> Result<Vec<Form>, String> {
     if ask.presumed {
         return Err("its program does not say which call it asks about".to_owned());
     }
+    if FILE_TOOLS.contains(&ask.tool.as_str()) && starts_something(ask) {
+        return Err("programs read this file when they start".to_owned());
+    }
     if let Some(why) = leads_elsewhere(&ask.files) {
         return Err(why);
     }
@@ -82,9 +85,6 @@ fn subject(ask: &ApprovalAsk, directory: &str) -> Result<Vec<Form>, String> {
     };
     if ask.tool == "Bash" {
         return command(input, directory);
-    }
-    if FILE_TOOLS.contains(&ask.tool.as_str()) && starts_something(input) {
-        return Err("programs read this file when they start".to_owned());
     }
     if FILE_TOOLS.contains(&ask.tool.as_str())
         && let Some(form) = file(input, &ask.files)
@@ -226,9 +226,11 @@ fn joined(words: &[Value]) -> Option<String> {
 }
 
 /// Returns whether it changes what some program loads from its folder: each change of that is looked at.
-fn starts_something(input: &Map<String, Value>) -> bool {
-    let mut paths = FILES.iter().filter_map(|key| input.get(*key)?.as_str());
-    paths.any(|path| programs::is_read(Path::new(path)))
+fn starts_something(ask: &ApprovalAsk) -> bool {
+    let named = FILES.iter().filter_map(|key| ask.input.get(*key)?.as_str());
+    let mut paths =
+        named.map(PathBuf::from).chain(ask.files.iter().map(|file| file.leads_to.clone()));
+    paths.any(|path| programs::is_read(&path))
 }
 
 fn file(input: &Map<String, Value>, files: &[NamedFile]) -> Option<Form> {

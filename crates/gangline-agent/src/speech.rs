@@ -15,10 +15,19 @@ use gangline_store::{
 };
 use tokio::sync::{Notify, mpsc, watch};
 
-use crate::{
-    acts::Doing,
-    bus::{Ending, Incoming, taken},
-};
+use crate::bus::{Ending, Incoming, taken};
+
+/// A call that does something for others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Doing<'a> {
+    pub(crate) kind: ActKind,
+    /// What it does: of equal arguments, one act is enough.
+    pub(crate) arguments: &'a [&'a str],
+    /// The key that makes a repetition in this turn the same call.
+    pub(crate) request: &'a str,
+    /// The message that it answers.
+    pub(crate) in_reply_to: Option<MessageId>,
+}
 
 /// What the open turn is about, as far as those who speak in it need it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,11 +28,12 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
 use crate::{
-    acts::{Doing, already},
+    acts::already,
     asking::Asker,
     bus::{Incoming, taken},
     carrying::Waiting,
     showing::Showing,
+    speech::Doing,
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
     whereabouts::Whereabouts,
 };

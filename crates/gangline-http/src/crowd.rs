@@ -86,7 +86,8 @@ impl Crowd {
         Some((number, end))
     }
 
-    /// Ends a connection that waits: the one that has waited longest, of the user who has the most.
+    /// Ends a connection that waits: the one that has waited longest, of the user who has the most. Of two
+    /// who have as many, the one who runs the hub keeps them.
     fn gives_way(&mut self, among: &dyn Fn(Origin) -> bool) -> Option<()> {
         let mut each = BTreeMap::<Origin, usize>::new();
         for place in self.places.values() {
@@ -94,11 +95,12 @@ impl Crowd {
         }
         let waits = self.places.iter().filter_map(|(number, place)| match place.stage {
             Stage::Waits(since) if among(place.of) => {
-                Some((Reverse(each.get(&place.of).copied()), since, *number))
+                let most = Reverse(each.get(&place.of).copied());
+                Some((most, place.of == Origin::Own, since, *number))
             }
             Stage::Waits(_) | Stage::Busy => None,
         });
-        let (_, _, number) = waits.min()?;
+        let (_, _, _, number) = waits.min()?;
         self.places.remove(&number)?.end.cancel();
         Some(())
     }

@@ -14,7 +14,6 @@ use gangline_os::change_notice;
 use gangline_store::{FindingError, FindingRow, NewAnswer, RuleRow, Ruling, Stored};
 
 use crate::{
-    cmd::policy,
     control::{self, Taken, Word},
     failure::Failure,
     fleet, owner,
@@ -194,7 +193,7 @@ async fn decide(site: Site<'_>, number: ApprovalNumber, said: &str) -> Result<St
     } else if reach == Reach::Always {
         let always = store.decide_always(number, ruling).await.map_err(Failure::from)?;
         if let Stored::Rules(rules) = &always.stored {
-            policy::record(store, rules, &format!("is stored by {}", site.by)).await?;
+            crate::store::record_rules(store, rules, &format!("is stored by {}", site.by)).await?;
         }
         let stored = stored(&always.stored).trim_end().replace('\n', "; ");
         (always.decided.agent, format!("{text}; {stored}"))

@@ -66,8 +66,6 @@ use gangline_os::{CancellationToken, signals::Signals};
 
 use crate::{cli::Global, failure::Failure, logging::Voice};
 
-pub(crate) use daemon::child_env;
-
 /// Puts AI coding agents into chat rooms, beside people.
 #[derive(Debug, Parser)]
 #[command(name = "gangline", version, max_term_width = 100, arg_required_else_help = true)]

@@ -9,7 +9,6 @@ use gangline_os::paths::Paths;
 use gangline_store::FolderTrustRow;
 
 use crate::{
-    cmd::child_env,
     configuration::{
         Loaded,
         driven::{Driven, Ordered},
@@ -30,7 +29,8 @@ pub(crate) fn folder(paths: &Paths, driven: &Driven) -> Folder {
     let Driven { agent, found, .. } = driven;
     let acp = || found.takes_acp_command().then(|| agent.acp_command.clone());
     let command = agent.command.clone().map(|words| found.completed(words)).or_else(acp);
-    let home = child_env(agent, found).get("HOME").map(PathBuf::from);
+    let configured = agent.env.get("HOME").or_else(|| found.env.get("HOME")).map(PathBuf::from);
+    let home = configured.or_else(|| std::env::var_os("HOME").map(PathBuf::from));
     Folder::new(paths, (&agent.nick, agent.directory.clone()), (found, command.as_deref()), home)
 }
 

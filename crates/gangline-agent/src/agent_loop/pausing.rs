@@ -18,8 +18,7 @@ use tracing::info;
 
 use super::AgentLoop;
 use crate::{
-    bus::Escalation, journal::Single, recover::escalation, settings::Account,
-    texts::pauses as texts,
+    bus::Escalation, escalation, journal::Single, settings::Account, texts::pauses as texts,
 };
 
 /// What is known of pauses beside the state machine's set of them.

@@ -11,8 +11,8 @@ use std::{
 
 use gangline_api::ipc::SetDirectoryData;
 use gangline_core::{
-    permission::{Permit, Policy},
-    reading::{Access, Bounds, CLOSED, Extent},
+    permission::Permit,
+    reading::{Access, CLOSED, Extent},
 };
 use gangline_os::{
     exact, fsio,

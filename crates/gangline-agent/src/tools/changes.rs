@@ -6,20 +6,16 @@ use gangline_core::{
     AgentName, ApprovalNumber, SendKey, Target, act::ActKind, forged, shown, split, trust::OWNER,
 };
 use gangline_mcp::table::Tool;
-use gangline_os::git::{GitError, ObjectId, Repository};
+use gangline_os::git::{ObjectId, Repository};
 use gangline_runtime::ToolCall;
 use gangline_store::{ChangeKind, ChangeTold, LineKind, NewAct, NewChange, Send as StoreSend};
 use serde_json::json;
 
 use super::{
     AgentTools, fields,
-    proposed::{Proposed, Sides, refused},
+    proposed::{INIT, Proposed, Sides, refused},
 };
-use crate::{
-    acts::{Doing, already},
-    fleet::Fleet,
-    speech::TurnContext,
-};
+use crate::{acts::already, fleet::Fleet, speech::Doing, speech::TurnContext};
 
 /// The most of a summary, in characters.
 const SUMMARY_MAX: usize = 240;

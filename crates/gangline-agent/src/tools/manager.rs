@@ -13,9 +13,10 @@ use serde_json::json;
 
 use super::{AgentTools, fields, questions::request};
 use crate::{
-    acts::{Doing, already},
+    acts::already,
     fleet::{Fleet, News},
     log::{self, Depth},
+    speech::Doing,
     speech::TurnContext,
 };
 

@@ -146,6 +146,23 @@ fn ordered(text: &str, first: &[&str]) -> Vec<String> {
     named.into_iter().chain(others).flatten().map(str::to_owned).collect()
 }
 
+/// What an owner does where there is no repository.
+pub(super) const INIT: &str = "an owner runs `gangline init --git` once";
+
+pub(super) fn refused(error: &GitError) -> String {
+    match error {
+        GitError::NoRepository(_) => {
+            format!("no request made: {error}, and a change needs one: {INIT}")
+        }
+        GitError::NoGit
+        | GitError::NotACommit(_)
+        | GitError::Run(_)
+        | GitError::Late
+        | GitError::TooLong(_)
+        | GitError::Failed { .. } => format!("no request made: {error}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,22 +191,5 @@ mod tests {
         ] {
             assert_eq!(described(&file(lines, modes)), expect);
         }
-    }
-}
-
-/// What an owner does where there is no repository.
-const INIT: &str = "an owner runs `gangline init --git` once";
-
-pub(super) fn refused(error: &GitError) -> String {
-    match error {
-        GitError::NoRepository(_) => {
-            format!("no request made: {error}, and a change needs one: {INIT}")
-        }
-        GitError::NoGit
-        | GitError::NotACommit(_)
-        | GitError::Run(_)
-        | GitError::Late
-        | GitError::TooLong(_)
-        | GitError::Failed { .. } => format!("no request made: {error}"),
     }
 }

@@ -13,11 +13,7 @@ use serde_json::json;
 
 use super::{AgentTools, fields, questions::request};
 use crate::{
-    acts::{Doing, already},
-    asking::myself,
-    long_reminders,
-    speech::TurnContext,
-    texts,
+    acts::already, asking::myself, long_reminders, speech::Doing, speech::TurnContext, texts,
 };
 
 impl AgentTools {

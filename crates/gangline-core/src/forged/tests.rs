@@ -246,6 +246,7 @@ mod ours {
         let mut lines = Vec::new();
         for wanted in others {
             lines.push(("announcement", view::announcement(&wanted, around, "5").text));
+            lines.push(("withheld", view::withheld(around, "5").text));
             for waits in [None, Some("3 min")] {
                 let told = view::owners_notice(&wanted, around, ("5", "in #lab"), waits);
                 lines.push(("owners_notice", told.text));

@@ -54,7 +54,7 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
     };
     change_notice::notify(&paths.change_notice(always.decided.agent.folded()));
     if let Stored::Rules(rules) = &always.stored {
-        policy::record(&store, rules, &format!("is stored by {}", known_as())).await?;
+        crate::store::record_rules(&store, rules, &format!("is stored by {}", known_as())).await?;
     }
     if global.json {
         let (rules, no_rule) = match &always.stored {

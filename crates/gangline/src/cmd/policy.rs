@@ -8,13 +8,10 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
 use gangline_agent::rules;
-use gangline_api::{
-    event::{Event, Notice},
-    policy::PolicyRule,
-};
-use gangline_core::{Redactor, rule::Form, shown};
+use gangline_api::policy::PolicyRule;
+use gangline_core::{rule::Form, shown};
 use gangline_os::clock::{self, rfc3339};
-use gangline_store::{NewEvent, RuleRow, Store};
+use gangline_store::{RuleRow, Store};
 
 use crate::{caller, cli::Global, failure::Failure, names, output, place, show, store, who::Who};
 
@@ -101,7 +98,7 @@ async fn remove(global: &Global, store: &Store, numbers: &[i64]) -> Result<(), F
             None => missing.push(number.to_string()),
         }
     }
-    record(store, &removed, "is removed by the owner").await?;
+    crate::store::record_rules(store, &removed, "is removed by the owner").await?;
     if global.json {
         output::json(&removed.iter().map(wire).collect::<Vec<_>>())?;
     } else {
@@ -116,24 +113,6 @@ async fn remove(global: &Global, store: &Store, numbers: &[i64]) -> Result<(), F
         false => Err(Failure::user(format!("there is no rule {}", missing.join(", ")))
             .hint("`gangline policy list` shows the rules")),
     }
-}
-
-/// Records what happened to rules, so that `logs` shows it.
-pub(crate) async fn record(store: &Store, rules: &[RuleRow], what: &str) -> Result<(), Failure> {
-    let event = |row: &RuleRow| {
-        let text = format!("rule {} {what}: {}", row.rule.number, row.rule);
-        let notice = Event::from(Notice { code: "rule".to_owned(), text });
-        let payload = String::from_utf8(notice.encode().ok()?).ok()?;
-        Some(NewEvent {
-            agent: row.agent.clone(),
-            epoch: None,
-            turn: None,
-            kind: notice.kind().to_owned(),
-            payload: Redactor::new([]).redact(&payload),
-        })
-    };
-    store.append(rules.iter().filter_map(event).collect()).await?;
-    Ok(())
 }
 
 /// Returns a rule as every surface shows it.

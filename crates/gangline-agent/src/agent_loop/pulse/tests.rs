@@ -30,7 +30,13 @@ fn what_runs_is_said_now_and_then() {
     let mut rig = Rig::working_on(row(42, ("ori", Tier::Owner), "#lab"), false);
     rig.runs("c1", "npm test\u{202e}");
     let told = rig.later(PROGRESS_AFTER);
-    assert_eq!(told, ["#lab types", "#lab 1 min: runs `npm test<U+202E>` (m42)"]);
+    assert_eq!(
+        told,
+        [
+            "#lab types",
+            "#lab 1 min: runs `npm test<U+202E> (characters that show nothing are written as `<U+…>`)` (m42)"
+        ]
+    );
     assert_eq!(rig.later(TYPING_EVERY), ["#lab types"]);
     rig.says(vec![Block::Text { text: "Looking.".to_owned() }]);
     let (turn, id, name) = (rig.turn(), "c1".to_owned(), "Bash".to_owned());

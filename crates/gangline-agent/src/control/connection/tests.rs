@@ -29,7 +29,7 @@ use crate::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
     },
-    control::folder::Readable,
+    control::readable::Readable,
     identity::Identity,
     rooms::{Became, By, Rooms, RoomsCommand, Spoken, Unread},
     showing::Showing,

@@ -103,6 +103,9 @@ fn of_approvals() -> Vec<(&'static str, String)> {
     let nothing = Stored::Nothing("it is long".to_owned());
     lines.push(("always", approvals::always(number, &nothing)));
     lines.push(("always", approvals::always(number, &Stored::Rules(Vec::new()))));
+    // Its first line is the announcement that it is given.
+    let line = "oak-ada wants to run: `ls`. Owner: `@ada yes 5` or `no 5 REASON`".to_owned();
+    lines.push(("asked", approvals::asked(line, None).remove(0)));
     let said = approvals::for_next_attempt("approval 5: allowed by ori");
     lines.push(("for_next_attempt", said));
     lines

@@ -2,6 +2,7 @@
 
 use gangline_runtime::{
     Answer, FailureKind, McpPlace, McpServer, RuntimeEvent, SessionFilter, StopReason, TurnResult,
+    folder,
 };
 use gangline_testkit::programs;
 
@@ -44,6 +45,14 @@ async fn opencode() -> Rig {
     rig
 }
 
+/// An owner has allowed what lies in the folder now.
+fn trusts_its_folder(rig: &mut Rig) {
+    let home = rig.path("home");
+    let found = folder::scan(&rig.path("work"), Some(&home), &folder::programs::OPENCODE);
+    let (hash, copies) = (found.hash(), rig.path("copies"));
+    rig.options.trusted = Some(folder::Trusted { hash, copies });
+}
+
 /// R0-02 … R0-08, R0-13 … R0-18, C5: one session of the real program: an answer, tools allowed, refused and
 /// unasked, the daemon's own tool, thoughts, tokens, an interrupt, another model, an empty session.
 #[tokio::test]
@@ -54,6 +63,7 @@ async fn a_session_of_the_real_program() {
     let project = r#"{"permission":{"bash":"allow","edit":{"*":"allow"}},
         "agent":{"build":{"permission":{"bash":"allow"}}}}"#;
     std::fs::write(rig.path("work").join("opencode.json"), project).unwrap();
+    trusts_its_folder(&mut rig);
     let (first, notices) = rig.opened().await;
     assert_eq!(notices, [""; 0]);
     let done = rig.ask(1, "hello").await;
@@ -193,6 +203,7 @@ async fn a_tool_of_a_server_is_asked_about() {
     let mut rig = opencode().await;
     let project = r#"{"permission":{"mine_*":"allow","mine_echo":"allow"}}"#;
     std::fs::write(rig.path("work").join("opencode.json"), project).unwrap();
+    trusts_its_folder(&mut rig);
     let script = rig.path("server.js");
     std::fs::write(&script, SERVER).unwrap();
     let command = vec!["node".to_owned(), script.display().to_string()];

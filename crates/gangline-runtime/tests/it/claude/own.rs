@@ -26,7 +26,7 @@ fn write(rig: &Rig, path: &str, text: &str) {
 }
 
 /// R1-05: the real program keeps its tools, its subagents, the instructions of its home and of its
-/// folder, and its skills: its request to the model has all of them.
+/// folder, and its own skills: its request to the model has all of them. A skill of the folder is not there.
 #[tokio::test]
 async fn its_instructions_skills_and_subagents_stay() {
     let mut rig = Rig::claude(SCRIPT).await;
@@ -47,12 +47,13 @@ async fn its_instructions_skills_and_subagents_stay() {
         "Rule of the home: say plum",
         "Rule of the folder: say quince",
         "Peels every pear of the house",
-        "Counts every fig of the folder",
         "orchard-hand",
         "Looks after the orchard",
     ] {
         assert!(asked.contains(own), "{own} is not in its request");
     }
+    let folders = "Counts every fig of the folder";
+    assert!(!asked.contains(folders), "nobody has allowed what the folder brings along");
     let last: serde_json::Value =
         serde_json::from_str(rig.requests().iter().find(|it| it.contains("plum")).unwrap())
             .unwrap();

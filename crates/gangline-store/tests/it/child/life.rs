@@ -49,6 +49,7 @@ pub(crate) const LIFE: &[&str] = &[
     "raise_budget",
     "hold_fleet",
     "remove_rule",
+    "void_rules",
     "ask",
     "answer",
     "cancel_question",
@@ -177,6 +178,8 @@ async fn second_half(store: &Store, epoch: Epoch) {
     // There is none: the write is one all the same.
     assert_eq!(store.remove_rule(1).await.unwrap(), None);
     say("remove_rule");
+    assert_eq!(store.void_rules(&ada(), Vec::new()).await.unwrap(), []);
+    say("void_rules");
 }
 
 async fn what_is_found(store: &Store) {

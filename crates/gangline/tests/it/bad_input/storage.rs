@@ -73,7 +73,7 @@ fn a_store_of_a_newer_program_is_left_alone() {
     let _ = database::query(&path, "PRAGMA user_version = 4242");
     refuses_the_store(&stage, &["4242"]);
     match known.as_str() {
-        "12" => drop(database::query(&path, "PRAGMA user_version = 12")),
+        "13" => drop(database::query(&path, "PRAGMA user_version = 13")),
         other => panic!("this test does not know schema {other}"),
     }
     let _hub = stage.up();

@@ -242,7 +242,7 @@ fn an_agents_shell_does_not_run_the_fleet() {
     }
     let ran = fleet.run(&["down"]);
     assert!(ran.code == 1 && ran.stderr.contains("GANGLINE_RUN"), "{}", ran.stderr);
-    assert!(!fleet.world().state().exists(), "nothing was written");
+    assert!(!fleet.world().state().join("gangline.db").exists(), "nothing was written");
 }
 
 /// R1-44: on a server that is not ours no hub is needed: the command itself starts and ends.
