@@ -90,6 +90,12 @@ fn orders_hold_when_the_daemon_dies_right_behind_the_word() {
         daemon.kill();
         daemon = fire.daemon(nick, "");
     }
+    // It has begun by then, and can be asked to end.
+    boss.say(channel, &format!("@{nick} say exactly all-ended"));
+    boss.wait("an answer", |line| {
+        let said = irc::said(line).filter(|said| said.from == nick)?;
+        (said.text == "all-ended").then_some(())
+    });
     let states = "SELECT state || ' ' || coalesce(reason, '') || ' ' || takes FROM messages \
                   WHERE body LIKE '%run echo%' ORDER BY id";
     let held = vec!["failed interrupted:operator 1".to_owned(); ROUNDS];
