@@ -108,8 +108,9 @@ pub static COPILOT: Brings = Brings {
     from: From::Folder,
 };
 
-/// Gemini CLI. What it loads of a folder follows its own list of trusted folders; the variable counts more
-/// than that list. Seen with 0.61.0, also where the user's settings switch the list off.
+/// Gemini CLI. What it loads of a folder follows its own list of trusted folders, which the user may have
+/// switched off; in a folder that is not trusted it starts no tool server at all, the daemon's neither, so that
+/// its variable `GEMINI_CLI_TRUST_WORKSPACE` is no switch for us. Seen with 0.61.0.
 pub static GEMINI: Brings = Brings {
     items: &[
         Item::up(".gemini/settings.json", Kind::Settings),
@@ -121,7 +122,7 @@ pub static GEMINI: Brings = Brings {
         Item::up(".gemini/commands", Kind::Command),
         Item::up(".gemini/skills", Kind::Skill),
     ],
-    without: Without::Env(&[("GEMINI_CLI_TRUST_WORKSPACE", "false")]),
+    without: Without::NoSwitch,
     from: From::Folder,
 };
 

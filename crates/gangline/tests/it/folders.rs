@@ -416,7 +416,7 @@ fn for_the_others(lab: &Lab, nick: &str) {
     }
 }
 
-/// Programs that cannot be kept from it do not start there, whatever the permissions are; Gemini can be.
+/// Programs that cannot be kept from it do not start there, whatever the permissions are.
 #[test]
 fn nothing_of_a_hostile_repository_starts_with_the_others() {
     let program = |name: &str| {
@@ -445,7 +445,7 @@ fn nothing_of_a_hostile_repository_starts_with_the_others() {
     let user = r#"{"security": {"folderTrust": {"enabled": false}}}"#;
     let _ = lab.world.file(".gemini/settings.json", user);
     let hub = lab.world.start(&["--config", &lab.config, "up", "--restart-delay-max", "1"]);
-    for (nick, _) in &agents[..3] {
+    for (nick, _) in &agents {
         eventually("a start that says why it fails", || {
             let log = lab.world.state().join(format!("agents/{nick}/daemon.log"));
             let log = fs::read_to_string(log).unwrap_or_default();
@@ -454,8 +454,6 @@ fn nothing_of_a_hostile_repository_starts_with_the_others() {
             said.then_some(())
         });
     }
-    let mut ori = lab.member();
-    lab.answers(&mut ori, "lab-gemini", "gemini");
     assert_eq!(lab.traces(), [""; 0], "something ran");
     lab.put_away(hub);
 }
