@@ -1,4 +1,4 @@
-//! What an agent's folder brings along for its program: looked at, told to people, allowed by an owner,
+//! What an agent's folder brings along for its program: found, reported to people, allowed by an owner,
 //! revoked.
 //!
 //! The row is the word; the copy that a program loads is made before it, from the bytes that were shown.

@@ -69,7 +69,7 @@ impl AgentLoop {
         }
     }
 
-    /// The backend is told to shorten its context.
+    /// Sends the backend the order to shorten its context.
     pub(super) fn compacts(&mut self) {
         self.session_orders.compacting = true;
     }

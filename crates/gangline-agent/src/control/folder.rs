@@ -1,8 +1,8 @@
 //! `set_directory`: confirms a folder, and tells the agent what its instructions say (R1-24, C14).
 //!
-//! The daemon reads the file, so it keeps the bounds that the agent's tool `Read` has: what only a person
-//! could allow is not shown, and what is closed is closed. Whoever is not the agent is told of the folder
-//! alone. Links are resolved first, and the file is opened by the path that was judged.
+//! The daemon reads the file within the bounds of the agent's tool `Read`: it does not show what a person
+//! would have to allow, nor what is closed. Other callers learn only that the folder exists. Links are
+//! resolved first, and the file is opened by the path that was judged.
 
 use std::{
     io::{self, Read as _},
@@ -31,8 +31,8 @@ const INSTRUCTIONS: &str = "CLAUDE.md";
 const INSTRUCTIONS_MAX: u64 = 40 * 1024;
 /// The tool whose rule decides.
 const READ: &str = "Read";
-/// Told to whoever is not the agent.
-const AGENTS_ALONE: &str = "what its CLAUDE.md says is told to the agent alone";
+/// The warning for a caller that is not the agent.
+const AGENTS_ALONE: &str = "only the agent itself can read its CLAUDE.md here";
 
 /// The instructions of a folder.
 enum Found {

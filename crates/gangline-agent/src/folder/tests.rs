@@ -94,8 +94,8 @@ async fn exactly_what_was_shown_is_allowed() {
     assert!(!folder.revoke(store, &look, "boss").await.unwrap());
 }
 
-/// What is left out is told once for each content, waits in the attention list until somebody decides,
-/// and is told no more when it is gone.
+/// Each content that is left out is reported once. It stays in the attention list until somebody decides or
+/// until it is gone.
 #[tokio::test]
 async fn what_is_left_out_is_told_once_for_each_content() {
     let rig = Rig::new().await;

@@ -16,40 +16,10 @@ use super::{
 
 /// The longest command that is read for it, in bytes: no system takes a longer argument of a program.
 pub const ARGUMENTS_MAX: usize = 128 * 1024;
-/// Programs that run their arguments as a command.
-const RUN_ARGUMENTS: &[&str] = &[
-    "env",
-    "nohup",
-    "nice",
-    "ionice",
-    "taskset",
-    "timeout",
-    "gtimeout",
-    "time",
-    "stdbuf",
-    "setsid",
-    "sudo",
-    "doas",
-    "runuser",
-    "chroot",
-    "unshare",
-    "nsenter",
-    "flock",
-    "chrt",
-    "setpriv",
-    "prlimit",
-    "strace",
-    "ltrace",
-    "valgrind",
-    "perf",
-    "firejail",
-    "bwrap",
-    "fakeroot",
-    "systemd-run",
-    "pkexec",
-    "gosu",
-    "numactl",
-];
+/// Programs that run their arguments as a command, and of which a rule can be made ([`RUN_UNSEEN`] has the
+/// others).
+const RUN_ARGUMENTS: &[&str] =
+    &["env", "nohup", "nice", "timeout", "gtimeout", "time", "stdbuf", "sudo", "doas"];
 /// Programs that may run one of their arguments, and have it in no fixed place.
 const RUN_ONE: &[&str] = &["find", "fd", "npx", "bunx", "pnpx", "uvx", "pipx"];
 /// How often the parser may report progress. One that meets an error ends at once, so a step takes no

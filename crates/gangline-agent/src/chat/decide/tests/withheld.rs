@@ -10,7 +10,7 @@ async fn what_does_not_parse_is_shown_to_owners_in_private_and_needs_its_number(
     room.accounts.push("owner");
     let message = asked_in(&mut room, "#lab").await;
     wants_by(&mut room, (message, COMMAND), (("#lab", "#lab"), Extent::Cut)).await;
-    // The owner reads along in the room, and is told in private all the same, at once.
+    // The owner is in the room too, and still gets it in private at once.
     let told = room.reminds(Duration::ZERO).await;
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with("owner ") && told[0].contains(COMMAND), "{told:?}");

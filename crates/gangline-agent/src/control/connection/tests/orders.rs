@@ -163,8 +163,8 @@ enum Told {
     Refused,
 }
 
-/// R1-24: the bounds are those of the tool `Read`, links are followed before they are judged, and whoever is
-/// not the agent is told that the folder is there, and no more.
+/// R1-24: the bounds are those of the tool `Read`, links are resolved before they are judged, and other
+/// callers learn only that the folder exists.
 #[tokio::test]
 async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
     use std::os::unix::fs::symlink;
@@ -220,7 +220,7 @@ async fn set_directory_tells_no_more_than_the_agents_own_tools_would() {
             let answer = client.ask(&ask(token)).await;
             assert!(!answer.contains("the text") && !answer.contains("CLAUDE.md\""), "{answer}");
             assert!(
-                answer.contains("told to the agent alone") || answer.contains("refused: "),
+                answer.contains("only the agent itself can read") || answer.contains("refused: "),
                 "{answer}"
             );
         }
