@@ -2,7 +2,7 @@
 //! revoked.
 //!
 //! The row is the word; the copy that a program loads is made before it, from the bytes that were shown.
-//! Start at [`Folder::look`]; what the daemon does at its start is [`at_start`].
+//! Start at [`Folder::look`]; what the daemon does at its start is `at_start`.
 
 use std::path::PathBuf;
 
