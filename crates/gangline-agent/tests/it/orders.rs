@@ -126,7 +126,9 @@ rules:
     reply: [text: "$1"]
   - times: 4
     reply: [tool_use: {name: Bash, input: {command: "exit 3"}}]
-  - reply: [delay_ms: 600000, text: "too late"]
+  - times: 1
+    reply: [delay_ms: 600000, text: "too late"]
+  - reply: [text: "done"]
 "#;
     let findings = "SELECT state || ' ' || coalesce(choice, '') FROM findings \
                     WHERE kind = 'escalation' ORDER BY number";

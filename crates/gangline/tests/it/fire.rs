@@ -262,7 +262,7 @@ impl Drop for Done<'_> {
 /// Landing 6, R1-04: hub, daemons and the model are killed at random while 3 people say at least 300
 /// things to 5 agents, a third of which are also to be done elsewhere, and some are commands that an owner
 /// allows. The seed is printed; `GANGLINE_FIRE_SEED` repeats its choices. People go on for
-/// `GANGLINE_FIRE_KILLS` kills; of more than 200 the rooms' history does not hold all.
+/// `GANGLINE_FIRE_KILLS` kills, at most 140: no agent may have more than 100 reminders.
 #[test]
 fn random_kills_lose_nothing_and_double_nothing() {
     let agents: Vec<(String, String)> =

@@ -295,6 +295,12 @@ pub(crate) async fn what_was_allowed_and_heard_is_known_to_the_next_attempt(fixt
     assert!(note.starts_with("ori allowed this at "), "{note}");
     assert!(note.ends_with("; it may have run"), "{note}");
     assert_eq!(evidence(other), "");
+    // The same command twice in one attempt is two commands.
+    store.decide(other, rules(Decision::Allow)).await.unwrap();
+    store.together(vec![Entry::Delivered(other)]).await.unwrap().remove(0).unwrap();
+    let twice = OpenApproval { request: "twice".to_owned(), ..asked("another") };
+    let twice = store.open_approval(twice).await.unwrap().number;
+    assert_eq!(store.approval(twice).await.unwrap().unwrap().before, None);
     // What is decided is over.
     store.decide(again, rules(Decision::Deny)).await.unwrap();
     assert_eq!(store.approval(again).await.unwrap().unwrap().before, None);
