@@ -3,10 +3,9 @@
 use gangline_core::{AgentName, Epoch, TurnId, pause::PauseReason};
 use rusqlite::{Connection, Row, params};
 
-use super::{Writer, agents, fault::Fault, fence, findings, pauses, rows, sql};
+use super::{Writer, fault::Fault, fence, findings, pauses, rows, sql};
 use crate::types::{
-    EndOrder, EndTurn, Guides, OpenTurnOrder, OrderedEnd, StandingOrders, TurnOrderKind,
-    TurnOrderOutcome,
+    EndOrder, EndTurn, Guides, OpenTurnOrder, OrderedEnd, TurnOrderKind, TurnOrderOutcome,
 };
 
 /// Orders the end of a turn, if it is open.
@@ -105,12 +104,6 @@ pub(crate) fn resumed(w: &mut Writer, agent: &AgentName, upto: i64) -> Result<()
     let done = TurnOrderOutcome::Done.as_str();
     sql::run(&w.connection, sql, params![agent.folded(), upto, done, w.now.0])?;
     Ok(())
-}
-
-/// Returns what holds an agent, and whether its backend is to be tried again.
-pub(crate) fn standing(c: &Connection, agent: &AgentName) -> Result<Option<StandingOrders>, Fault> {
-    let Some(row) = agents::one(c, agent)? else { return Ok(None) };
-    Ok(Some(StandingOrders { pauses: row.pauses, resume: resume_ordered(c, agent)? }))
 }
 
 /// Returns the newest open order to try the backend again.

@@ -6,7 +6,7 @@ use super::Store;
 use crate::{
     error::StoreError,
     op,
-    sqlite::turn_orders,
+    sqlite::{agents, turn_orders},
     types::{EndOrder, OpenTurnOrder, OrderedEnd, StandingOrders, TurnOrderKind},
 };
 
@@ -47,7 +47,7 @@ impl Store {
         agent: &AgentName,
     ) -> Result<Option<StandingOrders>, StoreError> {
         let agent = agent.clone();
-        let work = move |c: &_| turn_orders::standing(c, &agent);
+        let work = move |c: &_| agents::standing(c, &agent);
         self.sqlite.read("read what holds an agent", work).await
     }
 

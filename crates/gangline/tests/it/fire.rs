@@ -14,12 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub(crate) use self::chaos::Dice;
 use gangline_testkit::{
     IrcPeer, Running, World, database, eventually_within, irc, stage::free_port, wait::within,
-};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
 };
 
 /// Restarts wait up to 2 s here, the model's retries up to 30 s. So long nothing may go on at all.
@@ -27,6 +24,7 @@ const SETTLE: Duration = Duration::from_secs(120);
 /// At most one is killed for so many lines said: however slow the machine, somebody gets on.
 const LINES_A_KILL: usize = 10;
 
+mod chaos;
 mod commands;
 mod elsewhere;
 mod orders;
@@ -291,7 +289,7 @@ fn random_kills_lose_nothing_and_double_nothing() {
                     scope.spawn(move || sender(fire, (n, each), (told, lines)))
                 })
                 .collect();
-            scope.spawn(|| chaos(&fire, seed, (&hub, &standin), (&done, &lines, &kills)));
+            scope.spawn(|| chaos::chaos(&fire, seed, (&hub, &standin), (&done, &lines, &kills)));
             for sender in senders {
                 let _ = sender.join();
             }
@@ -456,51 +454,4 @@ fn come_in(fire: &Fire, nick: &str) -> IrcPeer {
         let joined = |line: &str| (irc::command(line) == "366").then_some(());
         peer.listen(Duration::from_secs(10), joined).map(|()| peer)
     })
-}
-
-fn chaos(
-    fire: &Fire,
-    seed: u64,
-    (hub, standin): (&Mutex<Running>, &Mutex<Running>),
-    (done, lines, kills): (&AtomicBool, &AtomicUsize, &AtomicUsize),
-) {
-    let mut dice = Dice(seed);
-    while !done.load(Ordering::SeqCst) {
-        // sleep: the random moment of the kill is what is tested.
-        thread::park_timeout(Duration::from_millis(200 + dice.roll(900)));
-        if kills.load(Ordering::SeqCst) > lines.load(Ordering::SeqCst) / LINES_A_KILL {
-            continue;
-        }
-        match dice.roll(10) {
-            0 | 1 => {
-                let mut hub = hub.lock().unwrap();
-                hub.kill();
-                *hub = fire.hub();
-            }
-            2 => {
-                let mut standin = standin.lock().unwrap();
-                standin.kill();
-                *standin = fire.standin();
-            }
-            _ => {
-                let agent = dice.roll(5);
-                for pid in fire.world.processes_like(&format!("daemon fire-a{agent}")) {
-                    let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-                }
-            }
-        }
-        kills.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-/// A small generator, so that a seed repeats the same choices.
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
-    }
 }
