@@ -1,23 +1,17 @@
 //! Answers to findings: what a choice does, the same on every surface.
 //!
-//! What is a row is done here; what only the agent's daemon can do is left to the caller. The finding is
-//! resolved after its choice was carried out, so that nothing is resolved undone; a decision on an escalation
-//! is rows only, and one commit ([`guide`]). Start at [`chosen`].
+//! What a choice does and the end of its finding are rows, and one commit ([`answer`]): the daemon of the agent,
+//! or the hub, sees them there. Start at [`chosen`].
 
 use gangline_api::status::{ShownPause, still_held as still_held_by};
-use gangline_core::{
-    AgentName, FindingNumber, TurnId,
-    finding::{ChoiceWord, FindingKind},
-    pause::Continue,
-};
+use gangline_core::{AgentName, FindingNumber, finding::ChoiceWord, pause::Continue};
 use gangline_os::{
     change_notice,
     clock::{UnixMicros, rfc3339},
     paths::Paths,
 };
 use gangline_store::{
-    Desired, EscalationAnswer, FindingError, FindingRow, PauseRow, Released, RestartWhen, Store,
-    StoreError,
+    ChoiceDone, FindingAnswer, FindingError, FindingRow, PauseRow, Released, Store, StoreError,
 };
 use jiff::tz::TimeZone;
 
@@ -34,21 +28,10 @@ pub struct Site<'a> {
     pub released: i64,
 }
 
-/// What is left to the caller before the finding is resolved by [`Store::decide_finding`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Left {
-    /// Nothing; this was done.
-    Done(String),
-    /// The agent's daemon must be told to go on: it closes its breaker and lifts what holds it.
-    Resume,
-    /// The agent's daemon must be told to end its open turn.
-    Abort,
-}
-
 /// Returns the choice that somebody has said of an unresolved finding.
 ///
 /// # Errors
-/// As [`Store::decide_finding`]; a word that is no choice is [`NotChosen::NoSuchWord`].
+/// As [`Store::answer_finding`]; a word that is no choice is [`NotChosen::NoSuchWord`].
 pub async fn chosen(
     store: &Store,
     number: FindingNumber,
@@ -147,97 +130,55 @@ pub fn words(row: &FindingRow) -> String {
     words.join(", ")
 }
 
-/// Carries out what a choice does in the store.
+/// Carries out a choice and resolves its finding, in one commit, and notifies whom it concerns. A daemon that
+/// dies at once has been told: its successor reads the same rows.
 ///
 /// # Errors
-/// [`StoreError`] if the database cannot be written; nothing is resolved then.
-pub async fn carry_out(
+/// As [`Store::answer_finding`]; nothing has changed then.
+pub async fn answer(
     site: Site<'_>,
     row: &FindingRow,
     choice: ChoiceWord,
-) -> Result<Left, StoreError> {
+) -> Result<ChoiceDone, FindingError> {
     let Site { store, paths, by, released } = site;
-    let agent = &row.agent;
-    let notify = |agent: &AgentName| {
-        change_notice::notify(&paths.change_notice(agent.folded()));
-    };
-    Ok(Left::Done(match choice {
-        ChoiceWord::Resume => return Ok(Left::Resume),
-        ChoiceWord::Abort => return Ok(Left::Abort),
-        ChoiceWord::Dismiss => "put away".to_owned(),
-        ChoiceWord::Retry => match row.message {
-            Some(message) if store.retry(message, by).await? => {
-                notify(agent);
-                format!("{message} waits again")
-            }
-            Some(message) => format!("{message} is not given up any more"),
-            None => "there is no message to try again".to_owned(),
-        },
-        ChoiceWord::Release => match row.message {
-            Some(root) => match store.release(root, released).await? {
-                Released::Done { root, messages, agents } => {
-                    agents.iter().for_each(notify);
-                    format!(
-                        "{root} may take up to {released} more turns, {messages} held wait again"
-                    )
-                }
-                Released::NotHeld { root } => format!("nothing of {root} is held any more"),
-                Released::Ended { root, by } => format!("{root} was ended by {by}"),
-                Released::Unknown => "its message is gone".to_owned(),
-            },
-            None => "there is no message to release".to_owned(),
-        },
-        ChoiceWord::Start => {
-            store.order(agent, Desired::Up, by).await?;
-            change_notice::notify(&paths.change_notice("hub"));
-            format!("{agent} is to run; the hub starts it")
+    let answer = FindingAnswer { number: row.number, choice, by: by.to_owned(), released };
+    let done = store.answer_finding(answer).await?.done;
+    let notify = |name: &str| change_notice::notify(&paths.change_notice(name));
+    match &done {
+        ChoiceDone::Resumed | ChoiceDone::Aborted(_) | ChoiceDone::Retried(_) => {
+            notify(row.agent.folded());
         }
-        ChoiceWord::Restart => {
-            store.order_restart(agent, RestartWhen::Immediately, by).await?;
-            change_notice::notify(&paths.change_notice("hub"));
-            format!("{agent} is restarted by the hub")
+        ChoiceDone::Released(Released::Done { agents, .. }) => {
+            agents.iter().for_each(|agent| notify(agent.folded()));
         }
-    }))
-}
-
-/// Returns whether the choice is a decision on an escalation: [`guide`] carries it out.
-#[must_use]
-pub fn guides(row: &FindingRow, choice: ChoiceWord) -> bool {
-    row.kind.known() == Some(FindingKind::Escalation) && continues(choice).is_some()
-}
-
-/// Carries out a decision on an escalation, in one commit: the finding is resolved, its pause ends, and
-/// by `abort` the open turn is ordered to end. Returns that turn. The agent's daemon is notified.
-///
-/// # Errors
-/// As [`Store::answer_escalation`]; nothing has changed then.
-pub async fn guide(
-    site: Site<'_>,
-    row: &FindingRow,
-    choice: ChoiceWord,
-) -> Result<Option<TurnId>, FindingError> {
-    let answer = EscalationAnswer { number: row.number, choice, by: site.by.to_owned() };
-    let answered = site.store.answer_escalation(answer).await?;
-    change_notice::notify(&site.paths.change_notice(row.agent.folded()));
-    Ok(answered.ends)
-}
-
-/// Resolves a finding whose choice was carried out. Doing so may have resolved it already.
-///
-/// # Errors
-/// [`StoreError`] if the database cannot be written.
-pub async fn settle(
-    site: Site<'_>,
-    number: FindingNumber,
-    choice: ChoiceWord,
-) -> Result<(), StoreError> {
-    match site.store.decide_finding(number, choice, site.by).await {
-        Ok(_)
-        | Err(
-            FindingError::Resolved { .. }
-            | FindingError::Unknown(_)
-            | FindingError::NoSuchChoice { .. },
-        ) => Ok(()),
-        Err(FindingError::Store(error)) => Err(error),
+        ChoiceDone::Started | ChoiceDone::Restarted => notify("hub"),
+        ChoiceDone::NotGivenUp(_)
+        | ChoiceDone::Released(_)
+        | ChoiceDone::NoMessage
+        | ChoiceDone::Dismissed => {}
     }
+    Ok(done)
+}
+
+/// Returns what a choice has done, in words; `None` if that depends on what else holds the agent.
+#[must_use]
+pub fn told(site: Site<'_>, agent: &AgentName, done: &ChoiceDone) -> Option<String> {
+    let released = site.released;
+    Some(match done {
+        ChoiceDone::Resumed | ChoiceDone::Aborted(_) => return None,
+        ChoiceDone::Dismissed => "put away".to_owned(),
+        ChoiceDone::Retried(message) => format!("{message} waits again"),
+        ChoiceDone::NotGivenUp(message) => format!("{message} is not given up any more"),
+        ChoiceDone::NoMessage => "it is about no message, so nothing was done".to_owned(),
+        ChoiceDone::Released(Released::Done { root, messages, .. }) => {
+            format!("{root} may take up to {released} more turns, {messages} held wait again")
+        }
+        ChoiceDone::Released(Released::NotHeld { root }) => {
+            format!("nothing of {root} is held any more")
+        }
+        ChoiceDone::Released(Released::Ended { root, by }) => format!("{root} was ended by {by}"),
+        ChoiceDone::Released(Released::Unknown) => "its message is gone".to_owned(),
+        ChoiceDone::Started => format!("{agent} is to run; the hub starts it"),
+        ChoiceDone::Restarted => format!("{agent} is restarted by the hub"),
+    })
 }

@@ -11,7 +11,7 @@ use gangline_core::{
     reading::Bounds,
     redact::Redactor,
 };
-use gangline_store::{ApprovalRow, MessageRow};
+use gangline_store::{AllowedBefore, ApprovalRow, MessageRow};
 
 use crate::overwritten;
 
@@ -35,9 +35,11 @@ pub fn lines(
     reader: Reader<'_>,
 ) -> Vec<String> {
     let asked = asked.map(|it| view::asked(&it.sender, &it.target, it.id));
+    let before = row.before.as_ref().map(AllowedBefore::note);
     let facts = Facts {
         title,
         always,
+        before: before.as_deref(),
         asked: asked.as_deref(),
         tool: &row.tool,
         said_before: row.said_before.as_ref().map_or("", |said| said.as_str()),

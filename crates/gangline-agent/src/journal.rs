@@ -362,6 +362,7 @@ fn after_commit(deps: &JournalDeps, entry: &Entry) -> Option<Reply> {
         | Entry::Agent(..)
         | Entry::FindingResolved(..)
         | Entry::SessionDone(..)
+        | Entry::Resumed(..)
         | Entry::WhispersDelivered(_) => None,
     }
 }

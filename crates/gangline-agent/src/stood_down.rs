@@ -1,21 +1,21 @@
 //! The rooms in which the agent stands down: a file in the agent's folder, so that it survives
 //! restarts. There other agents cannot prompt it until a person mentions it again.
 
-use std::{collections::BTreeSet, io, path::PathBuf};
+use std::{collections::BTreeMap, io, path::PathBuf};
 
 use gangline_core::{AgentName, ChannelName};
-use gangline_os::{fsio, paths::Paths};
+use gangline_os::{clock::UnixMicros, fsio, paths::Paths};
 use tracing::warn;
 
 const FILE: &str = "stood_down";
 /// The file's size, in bytes; more than all the rooms that an agent can be in need.
 const MOST: u64 = 64 * 1024;
 
-/// The rooms, as the file has them.
+/// The rooms, as the file has them: a line each, with the microsecond in which the word was said.
 #[derive(Debug)]
 pub(crate) struct StoodDown {
     file: PathBuf,
-    rooms: BTreeSet<String>,
+    rooms: BTreeMap<String, UnixMicros>,
 }
 
 impl StoodDown {
@@ -23,52 +23,67 @@ impl StoodDown {
     pub(crate) fn read(paths: &Paths, agent: &AgentName) -> Self {
         let file = paths.agent_dir(agent.as_str()).join(FILE);
         let rooms = match fsio::read_text_capped(&file, MOST) {
-            Ok(text) => text.lines().map(str::to_owned).collect(),
+            Ok(text) => text.lines().map(room).collect(),
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
                     warn!(file = %file.display(), %error, "cannot read where the agent stands down");
                 }
-                BTreeSet::new()
+                BTreeMap::new()
             }
         };
         Self { file, rooms }
     }
 
     pub(crate) fn is(&self, room: &ChannelName) -> bool {
-        self.rooms.contains(room.folded())
+        self.rooms.contains_key(room.folded())
     }
 
-    /// The agent stands down in the room.
+    /// The agent stands down in the room, by a word that was said at this time.
     ///
     /// # Errors
-    /// The file cannot be written; then it does not.
-    pub(crate) fn add(&mut self, room: &ChannelName) -> io::Result<()> {
-        if self.rooms.insert(room.folded().to_owned())
-            && let Err(error) = self.write()
-        {
-            self.rooms.remove(room.folded());
-            return Err(error);
+    /// The file cannot be written; then nothing has changed.
+    pub(crate) fn add(&mut self, room: &ChannelName, said: UnixMicros) -> io::Result<()> {
+        let before = self.rooms.get(room.folded()).copied();
+        if before.is_some_and(|before| before >= said) {
+            return Ok(());
         }
-        Ok(())
+        self.rooms.insert(room.folded().to_owned(), said);
+        self.write().inspect_err(|_| {
+            match before {
+                Some(before) => self.rooms.insert(room.folded().to_owned(), before),
+                None => self.rooms.remove(room.folded()),
+            };
+        })
     }
 
-    /// A person wants it there again. Returns whether it stood down; if that cannot be written, it
-    /// does so again after a restart.
-    pub(crate) fn lift(&mut self, room: &ChannelName) -> bool {
-        let was = self.rooms.remove(room.folded());
-        if was && let Err(error) = self.write() {
+    /// A person wants it there again, by a line that was said at this time; what was said before the word,
+    /// and is only read now, ends nothing. Returns whether it stood down until now; if that cannot be written, it does so again after a
+    /// restart.
+    pub(crate) fn lift(&mut self, room: &ChannelName, said: UnixMicros) -> bool {
+        if self.rooms.get(room.folded()).is_none_or(|word| *word >= said) {
+            return false;
+        }
+        self.rooms.remove(room.folded());
+        if let Err(error) = self.write() {
             warn!(file = %self.file.display(), %error, "cannot write where the agent stands down");
         }
-        was
+        true
     }
 
     fn write(&self) -> io::Result<()> {
         if let Some(folder) = self.file.parent() {
             fsio::private_dir(folder)?;
         }
-        let text: String = self.rooms.iter().map(|room| format!("{room}\n")).collect();
+        let line = |(room, said): (&String, &UnixMicros)| format!("{room} {}\n", said.0);
+        let text: String = self.rooms.iter().map(line).collect();
         fsio::write_private(&self.file, text.as_bytes())
     }
+}
+
+/// Reads a line of the file; an older program wrote the room only.
+fn room(line: &str) -> (String, UnixMicros) {
+    let (room, said) = line.split_once(' ').unwrap_or((line, ""));
+    (room.to_owned(), UnixMicros(said.parse().unwrap_or(0)))
 }
 
 #[cfg(test)]

@@ -11,6 +11,15 @@ use gangline_core::{
 };
 use serde::{Deserialize, Serialize};
 
+/// Who allowed a call that may have run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowedBefore {
+    /// As others know that person.
+    pub by: String,
+    /// When, RFC 3339.
+    pub at: String,
+}
+
 /// One approval: an item of `gangline approvals --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
@@ -36,6 +45,9 @@ pub struct Approval {
     /// What the agent said last before it asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_before: Option<String>,
+    /// The same call was allowed in an earlier attempt at the message, which was cut off: it may have run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_before: Option<AllowedBefore>,
     /// Where it stands.
     pub state: ApprovalState,
     /// When it was asked.

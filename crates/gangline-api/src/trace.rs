@@ -1,6 +1,7 @@
 //! The whole life of one message: what `gangline trace <id> --json` prints.
 
 use gangline_core::{
+    act::ActKind,
     answer::How,
     id::{MessageId, TurnId},
     message::{MessageState, Origin, Principal},
@@ -24,6 +25,9 @@ pub struct Trace {
     pub turns: Vec<TracedTurn>,
     /// The lines that were sent because of it, in order.
     pub sends: Vec<TracedSend>,
+    /// Calls that were answered with what an earlier attempt had done, so that it was not done again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<TracedRepeat>,
     /// The approvals that were asked for it.
     pub approvals: Vec<Approval>,
     /// The events of those turns, oldest first; at most 500.
@@ -106,6 +110,26 @@ pub struct TracedTurn {
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeRecord>,
+}
+
+/// One call that an earlier attempt had made, so that nothing was done again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracedRepeat {
+    /// The turn that made the call again.
+    pub turn: TurnId,
+    /// When it did, RFC 3339.
+    pub at: String,
+    /// `send`, `letter`, `question`, `reminder`, `change` or `order`.
+    pub kind: Stored<ActKind>,
+    /// The number of what is there: of a line in the outbox, a letter, a question, a reminder, a change, a
+    /// restart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<i64>,
+    /// The message that a line to an agent became.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+    /// The turn that did it.
+    pub done_by: TurnId,
 }
 
 /// One line that was sent because of the message: a row of the outbox.

@@ -16,7 +16,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, raise};
 use nix::unistd::getpid;
 
 #[cfg(test)]
@@ -68,7 +68,9 @@ pub fn fails(name: &'static str) -> bool {
         }
         Some(Action::Exit) => std::process::exit(EXIT_CODE),
         Some(Action::Stop) => {
-            let _ = kill(getpid(), Signal::SIGSTOP);
+            // To this thread: one that was sent to the process may stop another thread first, and this one
+            // goes on for a while.
+            let _ = raise(Signal::SIGSTOP);
             false
         }
     }

@@ -39,8 +39,8 @@ pub use types::{
 };
 pub use types::{AlertRow, AlertWords, DeliveryEnd, DeliveryRow, NewAlert, NewDelivery};
 pub use types::{
-    AllowedBefore, EndOrder, EscalationAnswer, EscalationAnswered, Guides, OpenTurnOrder,
-    OrderedEnd, TurnOrderKind, TurnOrderOutcome,
+    AllowedBefore, ChoiceDone, EndOrder, FindingAnswer, FindingAnswered, Guides, OpenTurnOrder,
+    OrderedEnd, StandingOrders, TurnOrderKind, TurnOrderOutcome,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

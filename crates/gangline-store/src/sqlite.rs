@@ -15,6 +15,7 @@ pub(crate) mod attention;
 pub(crate) mod budgets;
 pub(crate) mod causes;
 pub(crate) mod changes;
+pub(crate) mod choices;
 mod commit;
 mod connect;
 pub(crate) mod events;

@@ -46,7 +46,10 @@ pub use changes::{
     ChangeKind, ChangeRequested, ChangeRow, ChangeState, ChangeStep, ChangeTold, NewChange,
 };
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
-pub use findings::{AlertWords, FindingFilter, FindingRow, NewFinding, Raised};
+pub use findings::{
+    AlertWords, ChoiceDone, FindingAnswer, FindingAnswered, FindingFilter, FindingRow, NewFinding,
+    Raised,
+};
 pub use folder_trust::{FolderTrustRow, NewFolderTrust, TrustWord};
 pub use letters::{LetterFilter, LetterRow, LetterState, NewLetter};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage, TakenIn};
@@ -62,8 +65,7 @@ pub use rules::{Always, RULES_MAX, RuleRow, Stored};
 pub use tokens::{NewToken, TokenRow, TokenScope};
 pub use trace::{Made, Trace};
 pub use turn_orders::{
-    EndOrder, EscalationAnswer, EscalationAnswered, Guides, OpenTurnOrder, OrderedEnd,
-    TurnOrderKind, TurnOrderOutcome,
+    EndOrder, Guides, OpenTurnOrder, OrderedEnd, StandingOrders, TurnOrderKind, TurnOrderOutcome,
 };
 pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
 pub use wakes::NewWake;

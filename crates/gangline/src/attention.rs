@@ -1,7 +1,6 @@
-//! Answers to findings from the command line and over HTTP: the daemon's part by its socket, the rest
-//! by the store.
+//! Answers to findings from the command line and over HTTP, all by the store.
 
-use gangline_agent::attention::{self, Left, NotChosen, Site};
+use gangline_agent::attention::{self, NotChosen, Site};
 use gangline_core::{
     AgentName, ApprovalNumber, FindingNumber, QuestionNumber, Redactor,
     approval::{self, DecisionLine, Reach},
@@ -11,13 +10,9 @@ use gangline_core::{
     shown,
 };
 use gangline_os::change_notice;
-use gangline_store::{FindingError, FindingRow, NewAnswer, RuleRow, Ruling, Stored};
+use gangline_store::{ChoiceDone, FindingError, FindingRow, NewAnswer, RuleRow, Ruling, Stored};
 
-use crate::{
-    control::{self, Taken, Word},
-    failure::Failure,
-    fleet, owner,
-};
+use crate::{control, failure::Failure, fleet, owner};
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +25,7 @@ pub(crate) struct Answered {
     pub(crate) done: String,
 }
 
-/// Answers a finding: does what the word says, then resolves it.
+/// Answers a finding: what the word does and the end of the finding are one commit.
 pub(crate) async fn answer(
     site: Site<'_>,
     number: FindingNumber,
@@ -40,66 +35,30 @@ pub(crate) async fn answer(
         Ok(chosen) => chosen,
         Err(error) => return Err(not_chosen(site, error).await),
     };
-    if attention::guides(&row, choice) {
-        let done = guide(site, &row, choice).await?;
-        return Ok(Answered { row, choice, done });
-    }
-    let done = match attention::carry_out(site, &row, choice).await? {
-        Left::Done(done) => done,
-        Left::Resume => tell(site, &row.agent, Word::Resume).await?,
-        Left::Abort => tell(site, &row.agent, Word::Interrupt).await?,
+    let done = attention::answer(site, &row, choice).await.map_err(not_found)?;
+    let done = match attention::told(site, &row.agent, &done) {
+        Some(told) => told,
+        None => continues(site, &row.agent, &done).await?,
     };
-    attention::settle(site, number, choice).await?;
     Ok(Answered { row, choice, done })
 }
 
-/// Answers an escalation: its rows are all that is needed. Returns what came of it.
-async fn guide(site: Site<'_>, row: &FindingRow, choice: ChoiceWord) -> Result<String, Failure> {
-    let agent = &row.agent;
-    let ends = attention::guide(site, row, choice).await.map_err(not_found)?;
-    let runs = fleet::holder(site.paths, agent)?.is_some();
-    if choice == ChoiceWord::Resume && runs {
-        // A backend that is parked, or waits for a login, is tried again: that is no row. What was
-        // answered stands without it.
-        let _ = control::tell_aside((site.store, site.paths), agent, Word::Resume).await;
-    }
-    let word = attention::continues(choice).unwrap_or(Continue::Resume);
+/// Returns what a word does that lets an agent continue, and what still holds that agent.
+async fn continues(
+    site: Site<'_>,
+    agent: &AgentName,
+    done: &ChoiceDone,
+) -> Result<String, Failure> {
+    let later =
+        if fleet::holder(site.paths, agent)?.is_some() { "" } else { " once its daemon runs" };
+    let word = if *done == ChoiceDone::Resumed { Continue::Resume } else { Continue::Abort };
     let held = control::still_held(site.store, agent, word).await?;
-    let later = if runs { "" } else { " once its daemon runs" };
-    let done = match (word, ends, &held) {
-        (Continue::Resume, _, Some(held)) => return Ok(held.clone()),
-        (Continue::Resume, _, None) => format!("{agent} goes on{later}"),
-        (Continue::Abort, Some(_), _) => format!("{agent} ends its turn{later}"),
-        (Continue::Abort, None, Some(_)) => "no turn is open".to_owned(),
-        (Continue::Abort, None, None) => format!("{agent} goes on{later}: no turn is open"),
-    };
-    Ok(held.map_or_else(|| done.clone(), |held| format!("{done}. {held}")))
-}
-
-/// Tells an agent; returns what came of it.
-async fn tell(site: Site<'_>, agent: &AgentName, word: Word) -> Result<String, Failure> {
-    let taken = control::tell_aside((site.store, site.paths), agent, word).await?;
-    let held = control::held_after(site.store, agent, word).await?;
-    if word == Word::Resume
-        && taken.is_ok()
-        && let Some(held) = held
-    {
-        return Ok(held);
-    }
-    let done = match (word, taken) {
-        (Word::Resume, Ok(Taken::ByDaemon)) => format!("{agent} goes on"),
-        (Word::Resume, taken) => {
-            taken?;
-            format!("{agent} goes on once its daemon runs")
-        }
-        (_, Ok(Taken::ByDaemon)) => format!("{agent} ends its turn"),
-        (_, Ok(_)) if held.is_some() => "no turn is open".to_owned(),
-        (_, Ok(_)) => format!("{agent} goes on once its daemon runs: no turn is open"),
-        // It has ended meanwhile.
-        (_, Err(_)) if fleet::holder(site.paths, agent)?.is_none() => {
-            format!("the daemon of {agent} is not running, so no turn is open")
-        }
-        (_, Err(refused)) => return Err(held.into_iter().fold(refused, Failure::hint)),
+    let done = match (done, &held) {
+        (ChoiceDone::Resumed, Some(held)) => return Ok(held.clone()),
+        (ChoiceDone::Resumed, None) => format!("{agent} goes on{later}"),
+        (ChoiceDone::Aborted(Some(_)), _) => format!("{agent} ends its turn{later}"),
+        (_, Some(_)) => "no turn is open".to_owned(),
+        (_, None) => format!("{agent} goes on{later}: no turn is open"),
     };
     Ok(held.map_or_else(|| done.clone(), |held| format!("{done}. {held}")))
 }

@@ -5,10 +5,10 @@ use gangline_agent::{
     status::{Around, Known, tool_of},
 };
 use gangline_api::{
-    approval::{Approval, ApprovalState, Decision},
+    approval::{AllowedBefore, Approval, ApprovalState, Decision},
     event::TakeRecord,
     status::{AgentStatus, Seen, StatusNote, Task},
-    trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
+    trace::{Trace, TracedCause, TracedMessage, TracedRepeat, TracedSend, TracedTurn},
 };
 use gangline_core::{
     AgentName, Epoch, MessageId, TurnId, agent::AgentPhase, answer::How, word::Stored,
@@ -19,7 +19,7 @@ use gangline_os::{
 };
 use gangline_store as store;
 use gangline_store::{
-    AgentRow, ApprovalRow, CauseRow, ChangeRow, ChangeState, MessageRow, OutboxRow,
+    ActAgain, AgentRow, ApprovalRow, CauseRow, ChangeRow, ChangeState, MessageRow, OutboxRow,
 };
 
 #[cfg(test)]
@@ -157,6 +157,10 @@ pub(crate) fn approval(row: &ApprovalRow) -> Approval {
         tool: row.tool.clone(),
         summary: row.summary.to_string(),
         detail: row.detail.to_string(),
+        allowed_before: row
+            .before
+            .as_ref()
+            .map(|before| AllowedBefore { by: before.by.clone(), at: rfc3339(before.at) }),
         state: row.state,
         asked_at: rfc3339(row.opened_at),
         decided_at: row.closed_at.map(rfc3339),
@@ -185,6 +189,7 @@ pub(crate) fn change(row: &ChangeRow) -> Approval {
         tool: tool_of(row.kind).to_owned(),
         summary: row.summary.to_string(),
         detail: row.detail.to_string(),
+        allowed_before: None,
         state,
         asked_at: rfc3339(row.asked_at),
         decided_at: row.decided_at.map(rfc3339),
@@ -251,8 +256,20 @@ pub(crate) fn trace(trace: &store::Trace) -> Trace {
             })
             .collect(),
         sends: trace.outbox.iter().filter_map(send).collect(),
+        repeats: trace.again.iter().map(repeat).collect(),
         approvals: trace.approvals.iter().map(approval).collect(),
         events: trace.events.iter().map(log::record).collect(),
+    }
+}
+
+fn repeat(again: &ActAgain) -> TracedRepeat {
+    TracedRepeat {
+        turn: again.turn,
+        at: rfc3339(again.at),
+        kind: again.act.kind.into(),
+        number: Some(again.act.number).filter(|number| *number != 0),
+        message: again.act.message,
+        done_by: again.act.turn,
     }
 }
 

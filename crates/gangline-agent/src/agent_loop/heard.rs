@@ -151,7 +151,7 @@ impl AgentLoop {
                 self.opened(number, (turn, request), decided);
             }
             Reply::Delivered { number } => self.may_deliver(number),
-            Reply::PausedRow { pauses, words } => self.paused_row(&pauses, words),
+            Reply::Standing { orders, words } => self.standing(&orders, words),
             Reply::Rescan => self.looks.want(),
             Reply::Degraded(why) => {
                 warn!(why, "degraded: no new turns");

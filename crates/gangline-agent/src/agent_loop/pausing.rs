@@ -12,7 +12,7 @@ use gangline_core::{
     time::WallMicros,
 };
 use gangline_os::clock::{UnixMicros, rfc3339};
-use gangline_store::{AlertWords, Entry, Holds, NewFinding, NewPause, PauseRow};
+use gangline_store::{AlertWords, Entry, Holds, NewFinding, NewPause, PauseRow, StandingOrders};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tracing::info;
 
@@ -30,6 +30,8 @@ pub(super) struct Pausing {
     notes: BTreeMap<PauseReason, Redacted>,
     /// Why it was escalated; no person has decided since.
     escalated: Option<Redacted>,
+    /// The newest order to try the backend again that was obeyed.
+    resumed: Option<i64>,
     /// Until when somebody woke it from its sleep.
     woken_until: Option<UnixMicros>,
     /// What the backend spends from.
@@ -125,11 +127,21 @@ impl AgentLoop {
 
     /// Obeys what another process wrote into the store. What was read before an order of ours was
     /// written is older than that order: it is read again.
-    pub(super) fn paused_row(&mut self, rows: &[PauseRow], words: u64) {
-        match words == self.words {
-            true => self.obey(rows),
-            false => self.journal.push(Single::LookAtPause { words: self.words }),
+    pub(super) fn standing(&mut self, orders: &StandingOrders, words: u64) {
+        if words != self.words {
+            self.journal.push(Single::LookAtPause { words: self.words });
+            return;
         }
+        self.obey(&orders.pauses);
+        // What is read while the last order's end is being written is that order.
+        let Some(order) = orders.resume.filter(|order| Some(*order) > self.pausing.resumed) else {
+            return;
+        };
+        self.pausing.resumed = Some(order);
+        self.resume();
+        self.journal.push(Entry::Resumed(self.me.agent.clone(), order));
+        // It may have been held again behind that order.
+        self.journal.push(Single::LookAtPause { words: self.words });
     }
 
     fn obey(&mut self, rows: &[PauseRow]) {

@@ -29,7 +29,7 @@ impl AgentLoop {
             let change = match order.kind {
                 TurnOrderKind::Clear => ContextChange::Clear,
                 TurnOrderKind::Compact => ContextChange::Compact,
-                TurnOrderKind::EndTurn => continue,
+                TurnOrderKind::EndTurn | TurnOrderKind::Resume => continue,
             };
             self.change_ordered(change, order.id);
         }

@@ -12,7 +12,7 @@ use gangline_core::{
 use gangline_irc::client::TypingState;
 use gangline_os::{change_notice::ChangeNotice, clock::UnixMicros, paths::Paths};
 use gangline_runtime::{AssistantMessage, SessionId};
-use gangline_store::{LineKind, MessageRow, OpenOptions, Store};
+use gangline_store::{LineKind, MessageRow, OpenOptions, StandingOrders, Store};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -47,6 +47,11 @@ pub(super) struct Rig {
 }
 
 /// A message of somebody, said in that place.
+/// What the store has of what holds the agent: nothing, read after so many orders.
+pub(super) fn standing(words: u64) -> Reply {
+    Reply::Standing { orders: StandingOrders { pauses: Vec::new(), resume: None }, words }
+}
+
 pub(super) fn row(id: i64, (sender, tier): (&str, Tier), target: &str) -> MessageRow {
     MessageRow {
         id: MessageId(id),
@@ -195,6 +200,19 @@ impl Rig {
         self.agent_loop.core.view().turn.unwrap()
     }
 
+    /// The backend dies at each start.
+    pub(super) fn parks(&mut self) {
+        for generation in 1..=3 {
+            let (generation, by) =
+                (Generation(generation), gangline_core::outcome::EndedBy::Itself);
+            let how = "no such file".to_owned();
+            self.agent_loop.hear_backend(SessionEvent::Exited { generation, by, how });
+            self.clock.forward(Duration::from_secs(5));
+            self.agent_loop.think(gangline_core::agent::Input::Tick);
+        }
+        assert_eq!(self.agent_loop.core.view().phase, gangline_core::agent::PhaseName::Parked);
+    }
+
     pub(super) fn hears(&mut self, event: RuntimeEvent) {
         self.agent_loop.hear_backend(SessionEvent::Runtime { generation: GENERATION, event });
     }
@@ -288,14 +306,7 @@ fn a_parked_agent_says_so_to_people() {
         rig.agent_loop.message(Waiting { row, said: Vec::new() });
     };
     give(&mut rig, row(1, ("ori", Tier::Owner), "#lab"));
-    for generation in 1..=3 {
-        let (generation, by) = (Generation(generation), gangline_core::outcome::EndedBy::Itself);
-        let how = "no such file".to_owned();
-        rig.agent_loop.hear_backend(SessionEvent::Exited { generation, by, how });
-        rig.clock.forward(Duration::from_secs(5));
-        rig.agent_loop.think(gangline_core::agent::Input::Tick);
-    }
-    assert_eq!(rig.agent_loop.core.view().phase, gangline_core::agent::PhaseName::Parked);
+    rig.parks();
     rig.shown();
     let many = i64::try_from(REASONS_A_MINUTE).unwrap() + 2;
     for id in 2..2 + many {

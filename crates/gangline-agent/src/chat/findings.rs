@@ -13,7 +13,7 @@ use gangline_core::{
     trust::Action,
 };
 use gangline_irc::client::Line;
-use gangline_store::{FindingError, FindingFilter, FindingRow, QuestionRow};
+use gangline_store::{ChoiceDone, FindingError, FindingFilter, FindingRow, QuestionRow};
 use tracing::{info, warn};
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
     decide::{Handled, known_as},
 };
 use crate::{
-    attention::{self, Left, NotChosen, Site},
+    attention::{self, NotChosen, Site},
     bus::{Incoming, Word},
     texts::{pauses, whole},
 };
@@ -140,70 +140,49 @@ impl Chat {
         (row, choice): (&FindingRow, ChoiceWord),
     ) -> Handled {
         let (number, agent) = (row.number, &row.agent);
+        // What else holds another agent, only that one knows.
+        if attention::continues(choice).is_some() && *agent != self.deps.agent {
+            return self.told(line, &say_to(agent, number, choice)).await;
+        }
         let by = known_as(line, who);
         let deps = &self.deps;
         let (store, paths, released) = (&deps.store, &deps.paths, deps.turns_released);
         let site = Site { store, paths, by: &by, released };
-        if attention::guides(row, choice) && *agent == deps.agent {
-            return self.guide(line, site, (row, choice)).await;
-        }
-        let done = match attention::carry_out(site, row, choice).await {
-            Ok(Left::Done(done)) => done,
-            Ok(Left::Resume | Left::Abort) if *agent != deps.agent => {
-                return self.told(line, &say_to(agent, number, choice)).await;
-            }
-            Ok(Left::Resume) => match store.resume(agent).await {
-                Ok(()) => {
-                    self.notify_loop(Incoming::Operator(Word::Resume)).await;
-                    self.still_held(Continue::Resume).unwrap_or_else(|| "I continue".to_owned())
-                }
-                Err(error) => return self.still_waits(line, number, &error).await,
-            },
-            Ok(Left::Abort) => {
-                let done = self.aborts();
-                match self.orders(&by).abort(&deps.showing).await {
-                    Ok(turn) => self.notify_loop(Incoming::Operator(Word::Abort { turn })).await,
-                    Err(error) => return self.still_waits(line, number, &error).await,
-                }
-                done
-            }
-            Err(error) => return self.still_waits(line, number, &error).await,
-        };
-        info!(%number, %choice, by = who.account, "a finding is answered");
-        if let Err(error) = attention::settle(site, number, choice).await {
-            warn!(%error, "cannot resolve a finding");
-        }
-        self.told(line, &format!("finding {number}: {choice}: {done}")).await
-    }
-
-    /// Carries out a decision on an escalation of this agent.
-    async fn guide(
-        &self,
-        line: &Line,
-        site: Site<'_>,
-        (row, choice): (&FindingRow, ChoiceWord),
-    ) -> Handled {
-        let number = row.number;
-        let done = match choice {
+        // Read first: what the word ends may be gone by the reply.
+        let ends = match choice {
             ChoiceWord::Resume => {
                 self.still_held(Continue::Resume).unwrap_or_else(|| "I continue".to_owned())
             }
-            _ => self.aborts(),
+            ChoiceWord::Abort => self.aborts(),
+            ChoiceWord::Retry
+            | ChoiceWord::Release
+            | ChoiceWord::Start
+            | ChoiceWord::Restart
+            | ChoiceWord::Dismiss => String::new(),
         };
-        let turn = match attention::guide(site, row, choice).await {
-            Ok(turn) => turn,
+        let done = match attention::answer(site, row, choice).await {
+            Ok(done) => done,
             // Somebody else was quicker: the same line again finds that.
             Err(FindingError::Resolved { .. } | FindingError::Unknown(_)) => {
                 return Handled::NotNow;
             }
             Err(error) => return self.still_waits(line, number, &error).await,
         };
-        let word = match choice {
-            ChoiceWord::Resume => Word::Resume,
-            _ => Word::Abort { turn },
-        };
-        info!(%number, %choice, by = site.by, "a finding is answered");
-        self.notify_loop(Incoming::Operator(word)).await;
+        info!(%number, %choice, by = who.account, "a finding is answered");
+        match done {
+            ChoiceDone::Resumed => self.notify_loop(Incoming::Operator(Word::Resume)).await,
+            ChoiceDone::Aborted(turn) => {
+                self.notify_loop(Incoming::Operator(Word::Abort { turn })).await;
+            }
+            ChoiceDone::Retried(_)
+            | ChoiceDone::NotGivenUp(_)
+            | ChoiceDone::Released(_)
+            | ChoiceDone::NoMessage
+            | ChoiceDone::Started
+            | ChoiceDone::Restarted
+            | ChoiceDone::Dismissed => {}
+        }
+        let done = attention::told(site, agent, &done).unwrap_or(ends);
         self.told(line, &format!("finding {number}: {choice}: {done}")).await
     }
 

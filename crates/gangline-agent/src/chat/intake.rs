@@ -173,7 +173,7 @@ impl Chat {
         let Target::Channel(channel) = &line.target else { return true };
         match who.tier {
             Tier::Owner | Tier::Member => {
-                self.stood_down.lift(channel);
+                self.stood_down.lift(channel, self.said_at(line));
                 true
             }
             Tier::Agent | Tier::Stranger => !self.stood_down.is(channel),

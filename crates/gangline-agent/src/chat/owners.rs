@@ -21,9 +21,7 @@ use gangline_core::{
     trust::OWNER,
 };
 use gangline_os::clock::UnixMicros;
-use gangline_store::{
-    AllowedBefore, Announce, ApprovalRow, LineKind, MessageRow, Send as StoreSend,
-};
+use gangline_store::{Announce, ApprovalRow, LineKind, MessageRow, Send as StoreSend};
 use tracing::warn;
 
 use super::Chat;
@@ -129,8 +127,7 @@ impl Chat {
             Audience::Everybody => told_line.extent_of(&said),
             Audience::Owners => Extent::Cut,
         };
-        let before = self.allowed_before(row).await;
-        let lines = approvals::asked(told_line.text, before.as_ref());
+        let lines = approvals::asked(told_line.text, row.before.as_ref());
         let lines = lines.iter().map(|line| self.deps.redactor.sourced(line).into()).collect();
         let send = StoreSend {
             agent: self.deps.agent.clone(),
@@ -153,15 +150,6 @@ impl Chat {
 }
 
 impl Chat {
-    /// Returns when the same call was allowed in an earlier attempt at the message, if it was.
-    async fn allowed_before(&self, row: &ApprovalRow) -> Option<AllowedBefore> {
-        let before = self.deps.store.allowed_before(&row.agent, row.message?).await;
-        let before = before.inspect_err(|error| warn!(%error, "cannot read approvals")).ok()?;
-        before
-            .into_iter()
-            .find(|it| it.tool == row.tool && it.args_hash == row.args_hash && it.turn != row.turn)
-    }
-
     /// Returns whether owners are told now. Where nobody knows accounts, they are.
     fn is_due(&mut self, asked: Option<&MessageRow>, round: u64, before: Option<Reminded>) -> bool {
         if !self.deps.own {

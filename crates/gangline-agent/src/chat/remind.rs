@@ -77,7 +77,7 @@ impl Chat {
     }
 
     /// Returns when the line was said: `in 20 min` counts from then, however late it is read.
-    fn said_at(&self, line: &Line) -> UnixMicros {
+    pub(super) fn said_at(&self, line: &Line) -> UnixMicros {
         let now = self.deps.clock.now();
         let told = line.server_time.as_deref().and_then(clock::parse_rfc3339);
         told.filter(|at| line.from_history && *at <= now).unwrap_or(now)

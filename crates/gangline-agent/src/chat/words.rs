@@ -319,7 +319,7 @@ impl Chat {
         if line.from_history {
             return Handled::Yes;
         }
-        if let Err(error) = self.stood_down.add(&channel) {
+        if let Err(error) = self.stood_down.add(&channel, self.said_at(line)) {
             warn!(%error, "cannot write where the agent stands down");
             self.answer(line, &format!("I could not store it, so nothing has changed: {error}"))
                 .await;

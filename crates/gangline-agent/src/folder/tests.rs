@@ -3,7 +3,7 @@ use std::fs;
 use gangline_core::finding::FindingState;
 use gangline_os::clock;
 use gangline_runtime::registry::built_in;
-use gangline_store::{FindingRow, OpenOptions};
+use gangline_store::{FindingAnswer, FindingRow, OpenOptions};
 
 use super::*;
 
@@ -109,7 +109,15 @@ async fn what_is_left_out_is_told_once_for_each_content() {
     assert!(rows[0].cause.as_str().contains("gangline trust show oak-ada"), "{}", rows[0].cause);
     let waits = rig.store.attention(clock::system().now()).await.unwrap();
     assert_eq!(waits.len(), 1);
-    rig.store.decide_finding(rows[0].number, ChoiceWord::Dismiss, "boss").await.unwrap();
+    rig.store
+        .answer_finding(FindingAnswer {
+            number: rows[0].number,
+            choice: ChoiceWord::Dismiss,
+            by: "boss".to_owned(),
+            released: 0,
+        })
+        .await
+        .unwrap();
     rig.start().await;
     assert_eq!(rig.findings().await.len(), 1, "it was put away");
     rig.write(".mcp.json", "{ }");

@@ -8,7 +8,7 @@ use gangline_core::{
 };
 use gangline_os::change_notice;
 use gangline_store::{
-    EndTurn, Entry, How, OpenApproval, PauseRow, Settle, StoreError, Take, Taken,
+    EndTurn, Entry, How, OpenApproval, Settle, StandingOrders, StoreError, Take, Taken,
 };
 use tracing::warn;
 
@@ -30,8 +30,8 @@ pub(crate) enum Reply {
     Opened { number: ApprovalNumber, turn: TurnId, request: String, decided: Option<Ruled> },
     /// It is on disk that the backend gets this decision: now it may.
     Delivered { number: ApprovalNumber },
-    /// The stored pauses, read after `words` orders about them had been written.
-    PausedRow { pauses: Vec<PauseRow>, words: u64 },
+    /// What holds the agent by the store, read after `words` orders about that had been written.
+    Standing { orders: StandingOrders, words: u64 },
     /// Messages may wait that did not before.
     Rescan,
     /// The store cannot write.
@@ -197,8 +197,8 @@ async fn ruled(deps: &JournalDeps, number: ApprovalNumber, decision: Decision) -
 }
 
 async fn look_at_pause(deps: &JournalDeps, words: u64) -> Wrote {
-    let replies = match deps.store.agent(&deps.agent).await {
-        Ok(Some(row)) => vec![Reply::PausedRow { pauses: row.pauses, words }],
+    let replies = match deps.store.standing_orders(&deps.agent).await {
+        Ok(Some(orders)) => vec![Reply::Standing { orders, words }],
         Ok(None) => Vec::new(),
         Err(error) => {
             warn!(%error, "cannot read whether the agent is paused");

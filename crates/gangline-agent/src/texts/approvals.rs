@@ -8,7 +8,6 @@ use gangline_core::{
     shown,
     split::LINE_BYTES,
 };
-use gangline_os::clock::local_minute;
 use gangline_store::{AllowedBefore, ApprovalRow, RuleRow, Stored};
 
 use super::span;
@@ -61,8 +60,7 @@ pub(crate) fn no_page(open: &[ApprovalNumber]) -> String {
 /// was cut off, it says so, in a line of its own if there is no room.
 pub(crate) fn asked(line: String, before: Option<&AllowedBefore>) -> Vec<String> {
     let Some(before) = before else { return vec![line] };
-    let (_, minute) = local_minute(before.at);
-    let note = format!("{} allowed this at {minute}; it may have run", shown::label(&before.by));
+    let note = before.note();
     match line.len() + note.len() + " ()".len() <= LINE_BYTES {
         true => vec![format!("{line} ({note})")],
         false => vec![line, note],

@@ -1,5 +1,6 @@
 //! Attempts at a message that die, and the next one that makes the same calls: each is done once.
 
+use gangline_core::MessageId;
 use gangline_testkit::irc;
 use serde_json::{Value, json};
 
@@ -57,6 +58,13 @@ fn what_attempts_did_that_died_is_done_once() {
     });
     rig.sees(STATES, &["answered"]);
     assert_eq!(rig.query(OUTCOMES), ["lost", "lost", "completed"]);
+    let asked = rig.query("SELECT id FROM messages WHERE origin = 'direct'").remove(0);
+    rig.outside(async |store| {
+        let id = MessageId(asked.parse().unwrap());
+        let again = store.trace(id).await.unwrap().unwrap().again;
+        let made = again.iter().filter(|again| again.turn > again.act.turn);
+        assert_eq!(made.count(), 2 * done.len(), "the trace has them all: {again:?}");
+    });
     let mut acts: Vec<String> = done.iter().map(|act| format!("{act} 2")).collect();
     let last = rig.query("SELECT 'send ' || max(number) || ' 0' FROM acts");
     acts.extend(last);
@@ -193,6 +201,66 @@ fn what_the_agents_shell_did_is_done_once() {
     rig.sees("SELECT state FROM messages WHERE origin = 'mention' ORDER BY id", &["answered"]);
     assert_eq!(daemon.stop().code, 0);
     assert_eq!(rig.query(LINES), ["eve plum"; 3]);
+}
+
+/// The agent's own MCP client, which shows its token, counts as its session does: the n-th equal call of the
+/// next attempt is the n-th of the lost one, whichever of its roads either took.
+#[test]
+fn what_the_agents_own_client_did_is_done_once() {
+    let rig = Rig::program(WAITS, "");
+    let done = rig.gate("done");
+    let daemon = rig.start();
+    let (mut eve, mut ori) = (rig.member("eve"), rig.member("ori"));
+    rig.at_work(&mut ori, "@lab-ada begin");
+    let first = rig.first_line("token");
+    let tool =
+        |daemon: &crate::rig::Daemon, token: &str, id: &str, (name, input): (&str, Value)| {
+            let call =
+                json!({"type": "tool", "call": id, "name": name, "input": input, "token": token});
+            let answer = daemon.dial().ask(call);
+            answer["data"]["result"].as_str().unwrap_or(&answer.to_string()).to_owned()
+        };
+    let plum = || ("send", json!({"to": "eve", "body": "plum"}));
+    let letter = || ("send", json!({"to": "operator", "body": "the build is red"}));
+    let remind = || ("remind", json!({"message": "look", "due": "in 20 min"}));
+    let ask = || ("ask", json!({"question": "merge?", "to": "eve"}));
+    for (at, call) in [plum(), letter(), plum(), remind(), ask()].into_iter().enumerate() {
+        let told = tool(&daemon, &first, &format!("a{at}"), call);
+        assert!(!told.contains("already"), "{told}");
+    }
+    // The same call again, as a client sends it that has lost its connection, is the same.
+    let _ = tool(&daemon, &first, "a0", plum());
+    let shell = json!({"type": "irc_send", "channel": "eve", "message": "quince", "token": first});
+    assert_eq!(daemon.dial().ask(shell)["warnings"], Value::Null);
+    rig.sees("SELECT count(*) FROM acts", &["6"]);
+    daemon.kill();
+    let daemon = rig.start();
+    let second = new_token(&rig, &first);
+    for (id, call, expect) in [
+        ("b0", plum(), "already sent to eve as o1 "),
+        ("b1", letter(), "already sent to the owners' inbox as letter 1 "),
+        // Sent again by the client, it takes no second one.
+        ("b0", plum(), "already sent to eve as o1 "),
+        ("b2", plum(), "already sent to eve as o2 "),
+        ("b3", remind(), "already set as reminder 1 "),
+        ("b4", ask(), "already asked as question 1 "),
+        ("b5", ("send", json!({"to": "eve", "body": "quince"})), "already sent to eve as o"),
+    ] {
+        let told = tool(&daemon, &second, id, call);
+        assert!(told.contains(expect), "{id}: {told}");
+    }
+    for (id, call) in [("c0", plum()), ("c1", letter()), ("c2", remind())] {
+        let told = tool(&daemon, &second, id, call);
+        assert!(!told.contains("already"), "{id}: {told}");
+    }
+    eve.say(ADA, "answer 1 yes");
+    rig.sees("SELECT id || ' ' || state FROM questions", &["1 answered"]);
+    done.open();
+    rig.sees("SELECT state FROM messages WHERE origin = 'mention'", &["answered"]);
+    assert_eq!(daemon.stop().code, 0);
+    assert_eq!(rig.query(LINES), ["eve plum", "eve plum", "eve quince", "eve plum"]);
+    assert_eq!(rig.query("SELECT count(*) FROM letters"), ["2"]);
+    assert_eq!(rig.query("SELECT count(*) FROM reminders"), ["2"]);
 }
 
 /// A manager restarts its colleague, and asks for nothing more: an order that was followed is not given

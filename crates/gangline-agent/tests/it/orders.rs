@@ -126,7 +126,9 @@ rules:
     reply: [text: "$1"]
   - times: 4
     reply: [tool_use: {name: Bash, input: {command: "exit 3"}}]
-  - reply: [delay_ms: 600000, text: "too late"]
+  - times: 1
+    reply: [delay_ms: 600000, text: "too late"]
+  - reply: [text: "done"]
 "#;
     let findings = "SELECT state || ' ' || coalesce(choice, '') FROM findings \
                     WHERE kind = 'escalation' ORDER BY number";
@@ -195,6 +197,13 @@ fn a_command_that_may_have_run_is_asked_again_and_the_owner_is_told() {
         "{told}"
     );
     assert_eq!(rig.lines("began"), ["began"], "one yes, once");
+    let number = rig.query("SELECT number FROM approvals WHERE state = 'open'").remove(0);
+    boss.say(ROOM, &format!("@lab-ada show {number}"));
+    let shown = boss.hears(ADA, ROOM, "before: ");
+    assert!(
+        shown.contains("boss (owner) allowed this at ") && shown.contains("may have run"),
+        "{shown}"
+    );
     let again = rig.query("SELECT number FROM approvals WHERE state = 'open'").remove(0);
     boss.say(ROOM, &format!("@lab-ada yes {again}"));
     alice.hears(ADA, ROOM, "went on");

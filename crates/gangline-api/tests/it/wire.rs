@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gangline_api::{
-    approval::{Approval, ApprovalState, Decision},
+    approval::{AllowedBefore, Approval, ApprovalState, Decision},
     budget::Counted,
     error::{ApiError, ErrorCode},
     event::{
@@ -15,9 +15,10 @@ use gangline_api::{
     finding::Finding,
     ready::ReadyLine,
     status::{Activity, AgentStatus, WaitingFor},
-    trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
+    trace::{Trace, TracedCause, TracedMessage, TracedRepeat, TracedSend, TracedTurn},
 };
 use gangline_core::{
+    act::ActKind,
     agent::AgentPhase,
     answer::How,
     block::Block,
@@ -47,6 +48,7 @@ fn approval() -> Approval {
         tool: "Bash".into(),
         summary: "run `make test`".into(),
         detail: "make test".into(),
+        allowed_before: Some(AllowedBefore { by: "ori".into(), at: AT.into() }),
         state: ApprovalState::Allowed,
         asked_at: AT.into(),
         decided_at: Some(AT.into()),
@@ -396,6 +398,14 @@ fn a_trace_has_its_golden_form() {
             msgid: Some("abc".into()),
             may_be_doubled: false,
             reason: None,
+        }],
+        repeats: vec![TracedRepeat {
+            turn: turn(),
+            at: AT.into(),
+            kind: ActKind::Send.into(),
+            number: Some(15),
+            message: None,
+            done_by: TurnId { epoch: Epoch(2), number: 4 },
         }],
         approvals: vec![approval()],
         events: vec![],

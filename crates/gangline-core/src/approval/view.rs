@@ -341,6 +341,8 @@ pub struct Facts<'a> {
     pub tool: &'a str,
     /// What the agent said last before it asked; may be empty.
     pub said_before: &'a str,
+    /// That the same call was allowed before and may have run; `None` if it was not.
+    pub before: Option<&'a str>,
     /// The rules that `always` would store; `None` if that was not recorded.
     pub always: Option<&'a str>,
 }
@@ -349,6 +351,7 @@ pub struct Facts<'a> {
 #[must_use]
 pub fn card(facts: Facts<'_>, wanted: &Wanted, around: Around<'_>) -> Vec<String> {
     let mut out = vec![shown::label(facts.title)];
+    out.extend(facts.before.map(|before| format!("before: {before}")));
     out.extend(facts.asked.map(|asked| format!("for: {}", shown::label(asked))));
     if !matches!(wanted, Wanted::Use { .. }) {
         out.push(format!("tool: {}", shown::label(facts.tool)));

@@ -172,6 +172,7 @@ pub(crate) fn again_in(
     let read = |found: &Row<'_>| {
         let in_reply_to: Option<i64> = found.get("by_reply")?;
         Ok(ActAgain {
+            turn,
             request: found.get("by_request")?,
             in_reply_to: in_reply_to.map(MessageId),
             at: rows::time(found, "by_at")?,

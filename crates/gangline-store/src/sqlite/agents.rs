@@ -13,8 +13,8 @@ use rusqlite::{Connection, Row, params};
 
 use super::{Writer, fault::Fault, fence, pauses, rows, sql, turn_orders};
 use crate::types::{
-    AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, SessionRow, UsageSum,
-    Whose,
+    AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, SessionRow,
+    StandingOrders, UsageSum, Whose,
 };
 
 /// So many sessions of an agent are remembered.
@@ -215,6 +215,13 @@ pub(crate) fn one(c: &Connection, agent: &AgentName) -> Result<Option<AgentRow>,
         row.pauses = pauses::of(c, agent, row.paused)?;
     }
     Ok(found)
+}
+
+/// Returns what holds an agent, and whether its backend is to be tried again.
+pub(crate) fn standing(c: &Connection, agent: &AgentName) -> Result<Option<StandingOrders>, Fault> {
+    let Some(row) = one(c, agent)? else { return Ok(None) };
+    let resume = turn_orders::resume_ordered(c, agent)?;
+    Ok(Some(StandingOrders { pauses: row.pauses, resume }))
 }
 
 pub(crate) fn list(c: &Connection) -> Result<Vec<AgentRow>, Fault> {

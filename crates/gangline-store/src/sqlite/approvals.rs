@@ -290,7 +290,21 @@ pub(crate) fn announce(
 /// Finds one by its number.
 pub(crate) fn one(c: &Connection, number: ApprovalNumber) -> Result<Option<ApprovalRow>, Fault> {
     let sql = approval_sql!("WHERE number = ?");
-    Ok(sql::first(c, sql, params![number.0], rows::approval)?)
+    let found = sql::first(c, sql, params![number.0], rows::approval)?;
+    found.map(|row| with_before(c, row)).transpose()
+}
+
+/// Returns the approval with what is known of the same call in earlier attempts at its message, if it can be
+/// decided.
+pub(super) fn with_before(c: &Connection, row: ApprovalRow) -> Result<ApprovalRow, Fault> {
+    let (ApprovalState::Open | ApprovalState::Void, Some(message)) = (row.state, row.message)
+    else {
+        return Ok(row);
+    };
+    let before = allowed_before(c, &row.agent, message)?
+        .into_iter()
+        .find(|it| it.tool == row.tool && it.args_hash == row.args_hash && it.turn != row.turn);
+    Ok(ApprovalRow { before, ..row })
 }
 
 pub(crate) fn list(
@@ -315,9 +329,8 @@ pub(crate) fn list(
         (true, false) => approval_sql!("WHERE agent = ?1 ORDER BY number DESC LIMIT ?2"),
     };
     let with = params![agent.map(AgentName::folded), page(0)];
-    let mut found = sql::all(c, sql, with, rows::approval)?;
-    found.reverse();
-    Ok(found)
+    let found: Vec<ApprovalRow> = sql::all(c, sql, with, rows::approval)?;
+    found.into_iter().rev().map(|row| with_before(c, row)).collect()
 }
 
 pub(crate) fn asked_since(

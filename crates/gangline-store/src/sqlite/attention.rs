@@ -120,7 +120,7 @@ fn approval(row: ApprovalRow, affects: Affects, now: UnixMicros) -> Item {
         state: ItemState::Open,
         seen_by: None,
         cause: row.summary,
-        evidence: Redacted::default(),
+        evidence: row.before.map(|it| Redacted::from_store(it.note())).unwrap_or_default(),
         options: yes_or_no(),
         recommended: None,
         affects,

@@ -251,6 +251,7 @@ pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow> {
         announced_msgid: get(row, "announced_msgid")?,
         opened_at: time(row, "opened_at")?,
         closed_at: maybe_time(row, "closed_at")?,
+        before: None,
     })
 }
 

@@ -11,7 +11,7 @@ use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    causes, events,
+    acts, approvals, causes, events,
     fault::Fault,
     messages,
     rows::{self, approval_sql, outbox_sql, page, turn_sql},
@@ -24,23 +24,24 @@ pub(crate) fn trace(c: &Connection, id: MessageId) -> Result<Option<Trace>, Faul
     let turns = turns(c, id)?;
     let limit = page(0);
     let mut outbox = BTreeMap::new();
-    let mut approvals = BTreeMap::new();
+    let mut asked = BTreeMap::new();
     let sql = outbox_sql!("WHERE in_reply_to = ? ORDER BY id LIMIT ?");
     for line in sql::all(c, sql, params![id.0, limit], rows::outbox)? {
         outbox.insert(line.id, line);
     }
     let sql = approval_sql!("WHERE message = ? ORDER BY number LIMIT ?");
     for approval in sql::all(c, sql, params![id.0, limit], rows::approval)? {
-        approvals.insert(approval.number, approval);
+        asked.insert(approval.number, approvals::with_before(c, approval)?);
     }
-    let (mut record, mut made) = (Vec::new(), Vec::new());
+    let (mut record, mut made, mut again) = (Vec::new(), Vec::new(), Vec::new());
     for turn in &turns {
         for line in lines_of(c, turn)? {
             outbox.insert(line.id, line);
         }
         for approval in approvals_of(c, turn)? {
-            approvals.insert(approval.number, approval);
+            asked.insert(approval.number, approvals::with_before(c, approval)?);
         }
+        again.extend(acts::again_in(c, &turn.agent, turn.turn)?);
         made.extend(made_by(c, turn)?);
         let query = EventQuery {
             agent: Some(turn.agent.clone()),
@@ -51,9 +52,9 @@ pub(crate) fn trace(c: &Connection, id: MessageId) -> Result<Option<Trace>, Faul
     }
     made.sort_by_key(|made: &Made| made.at);
     record.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let (outbox, approvals) = (outbox.into_values().collect(), approvals.into_values().collect());
+    let (outbox, approvals) = (outbox.into_values().collect(), asked.into_values().collect());
     let cause = causes::of(c, id)?;
-    Ok(Some(Trace { message, cause, turns, outbox, made, approvals, events: record }))
+    Ok(Some(Trace { message, cause, turns, outbox, made, again, approvals, events: record }))
 }
 
 fn turns(c: &Connection, id: MessageId) -> Result<Vec<TurnRow>, Fault> {

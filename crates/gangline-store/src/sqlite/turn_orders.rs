@@ -1,15 +1,11 @@
 //! Statements of orders about a turn or a session.
 
-use gangline_core::{AgentName, Epoch, TurnId, finding::ChoiceWord, pause::PauseReason};
+use gangline_core::{AgentName, Epoch, TurnId, pause::PauseReason};
 use rusqlite::{Connection, Row, params};
 
 use super::{Writer, fault::Fault, fence, findings, pauses, rows, sql};
-use crate::{
-    error::FindingError,
-    types::{
-        EndOrder, EndTurn, EscalationAnswer, EscalationAnswered, Guides, OpenTurnOrder, OrderedEnd,
-        TurnOrderKind, TurnOrderOutcome,
-    },
+use crate::types::{
+    EndOrder, EndTurn, Guides, OpenTurnOrder, OrderedEnd, TurnOrderKind, TurnOrderOutcome,
 };
 
 /// Orders the end of a turn, if it is open.
@@ -95,9 +91,34 @@ pub(crate) fn session_done(w: &mut Writer, agent: &AgentName, upto: i64) -> Resu
     Ok(())
 }
 
-/// A daemon begins: a new session that was ordered and not begun is begun by it. Returns whether there was
-/// such an order.
+/// Orders the backend to be tried again.
+pub(super) fn resume(w: &mut Writer, agent: &AgentName, by: &str) -> Result<(), Fault> {
+    put(w, agent, (TurnOrderKind::Resume, None, by)).map(drop)
+}
+
+/// The backend was tried again, as the orders up to this one wanted it.
+pub(crate) fn resumed(w: &mut Writer, agent: &AgentName, upto: i64) -> Result<(), Fault> {
+    fence::fence(w, agent, None)?;
+    let sql = "UPDATE turn_orders SET outcome = ?3, settled_at = ?4 WHERE agent = ?1 \
+               AND kind = 'resume' AND outcome IS NULL AND id <= ?2";
+    let done = TurnOrderOutcome::Done.as_str();
+    sql::run(&w.connection, sql, params![agent.folded(), upto, done, w.now.0])?;
+    Ok(())
+}
+
+/// Returns the newest open order to try the backend again.
+pub(super) fn resume_ordered(c: &Connection, agent: &AgentName) -> Result<Option<i64>, Fault> {
+    let sql = "SELECT max(id) FROM turn_orders INDEXED BY turn_orders_open \
+               WHERE agent = ? AND kind = 'resume' AND outcome IS NULL";
+    Ok(sql::one(c, sql, params![agent.folded()], sql::column)?)
+}
+
+/// A daemon begins, and tries its backend. A new session that was ordered and not begun is begun by it.
+/// Returns whether there was such an order.
 pub(super) fn begins_anew(w: &mut Writer, agent: &AgentName) -> Result<bool, Fault> {
+    if let Some(newest) = resume_ordered(&w.connection, agent)? {
+        resumed(w, agent, newest)?;
+    }
     let sql = "SELECT max(id) FROM turn_orders INDEXED BY turn_orders_open \
                WHERE agent = ? AND kind = 'clear' AND outcome IS NULL";
     let newest: Option<i64> = sql::one(&w.connection, sql, params![agent.folded()], sql::column)?;
@@ -163,41 +184,10 @@ pub(crate) fn open(c: &Connection, agent: &AgentName) -> Result<Vec<OpenTurnOrde
 }
 
 /// Returns the turn that an agent's present daemon has open.
-fn open_turn(c: &Connection, agent: &AgentName) -> Result<Option<TurnId>, Fault> {
+pub(super) fn open_turn(c: &Connection, agent: &AgentName) -> Result<Option<TurnId>, Fault> {
     let sql = "SELECT epoch, number FROM turns WHERE agent = ? AND ended_at IS NULL \
                ORDER BY epoch DESC, number DESC LIMIT 1";
     Ok(sql::first(c, sql, params![agent.folded()], |row| {
         Ok(TurnId { epoch: Epoch(row.get(0)?), number: row.get(1)? })
     })?)
-}
-
-/// Answers an escalation: the decision, the end of the pause, and the order to end the turn are one
-/// commit.
-pub(crate) fn answer(
-    w: &mut Writer,
-    answer: &EscalationAnswer,
-) -> Result<Result<EscalationAnswered, FindingError>, Fault> {
-    let EscalationAnswer { number, choice, by } = answer;
-    let finding = match findings::decide(w, *number, *choice, by)? {
-        Ok(finding) => finding,
-        Err(error) => return Ok(Err(error)),
-    };
-    let agent = finding.agent.clone();
-    let mut ends = None;
-    match choice {
-        ChoiceWord::Resume => pauses::resume_all(w, &agent)?,
-        ChoiceWord::Abort => {
-            if let Some(turn) = open_turn(&w.connection, &agent)? {
-                end_one(w, &agent, (turn, by))?;
-                ends = Some(turn);
-            }
-            pauses::end(w, &agent, (PauseReason::Escalation, None))?;
-        }
-        ChoiceWord::Retry
-        | ChoiceWord::Release
-        | ChoiceWord::Start
-        | ChoiceWord::Restart
-        | ChoiceWord::Dismiss => {}
-    }
-    Ok(Ok(EscalationAnswered { finding, ends }))
 }

@@ -1,14 +1,14 @@
 //! Findings: raised, seen, resolved.
 
-use gangline_core::{AgentName, FindingNumber, MessageId, attention::Item, finding::ChoiceWord};
+use gangline_core::{AgentName, FindingNumber, MessageId, attention::Item};
 use gangline_os::clock::UnixMicros;
 
 use super::Store;
 use crate::{
     error::{FindingError, StoreError},
     op,
-    sqlite::{Writer, attention, findings, messages},
-    types::{FindingFilter, FindingRow, NewFinding, Raised},
+    sqlite::{Writer, attention, choices, findings, messages},
+    types::{FindingAnswer, FindingAnswered, FindingFilter, FindingRow, NewFinding, Raised},
 };
 
 impl Store {
@@ -51,18 +51,16 @@ impl Store {
         self.sqlite.write(&op::SEE_FINDING, work).await?
     }
 
-    /// Resolves a finding because somebody decided. What the choice does is the caller's.
+    /// Resolves a finding because somebody decided, and does what the choice says, in one commit. Notify the
+    /// agents whose rows that changes, and of `start` and `restart` the hub.
     ///
     /// # Errors
-    /// See [`FindingError`].
-    pub async fn decide_finding(
+    /// See [`FindingError`]; nothing has changed then.
+    pub async fn answer_finding(
         &self,
-        number: FindingNumber,
-        choice: ChoiceWord,
-        by: &str,
-    ) -> Result<FindingRow, FindingError> {
-        let by = by.to_owned();
-        let work = move |w: &mut Writer| findings::decide(w, number, choice, &by);
+        answer: FindingAnswer,
+    ) -> Result<FindingAnswered, FindingError> {
+        let work = move |w: &mut Writer| choices::answer(w, &answer);
         self.sqlite.write(&op::DECIDE_FINDING, work).await?
     }
 

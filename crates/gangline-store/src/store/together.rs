@@ -51,6 +51,9 @@ pub enum Entry {
     /// Orders about the agent's session, up to the one with this number, were carried out
     /// ([`Store::order_session`]).
     SessionDone(AgentName, i64),
+    /// The backend was tried again, as the orders up to the one with this number wanted it
+    /// ([`Store::standing_orders`]).
+    Resumed(AgentName, i64),
     /// Records that whispers have reached the agent, once for each.
     WhispersDelivered(Delivered),
 }
@@ -83,7 +86,7 @@ impl Entry {
             Self::Delivered(_) => &op::MARK_DELIVERED,
             Self::Finding(_) => &op::RAISE_FINDING,
             Self::FindingResolved(..) => &op::RESOLVE_FINDING,
-            Self::SessionDone(..) => &op::ORDER_TURN,
+            Self::SessionDone(..) | Self::Resumed(..) => &op::ORDER_TURN,
             Self::Send(_) => &op::SEND,
             Self::Whisper(_) => &op::WHISPER,
             Self::WhispersDelivered(_) => &op::WHISPERS_DELIVERED,
@@ -104,6 +107,7 @@ impl Entry {
             Self::Delivered(number) => approvals::mark_delivered(w, *number)?,
             Self::Finding(new) => findings::raise(w, new).map(drop)?,
             Self::FindingResolved(agent, key) => findings::resolve(w, agent, key).map(drop)?,
+            Self::Resumed(agent, upto) => turn_orders::resumed(w, agent, *upto)?,
             Self::SessionDone(agent, upto) => turn_orders::session_done(w, agent, *upto)?,
             Self::Send(new) => {
                 let delivered = send::send(w, new, None)?.delivered.and(new.deliver.as_ref());

@@ -4,12 +4,10 @@ use gangline_core::AgentName;
 
 use super::Store;
 use crate::{
-    error::{FindingError, StoreError},
+    error::StoreError,
     op,
-    sqlite::turn_orders,
-    types::{
-        EndOrder, EscalationAnswer, EscalationAnswered, OpenTurnOrder, OrderedEnd, TurnOrderKind,
-    },
+    sqlite::{agents, turn_orders},
+    types::{EndOrder, OpenTurnOrder, OrderedEnd, StandingOrders, TurnOrderKind},
 };
 
 impl Store {
@@ -39,17 +37,18 @@ impl Store {
         self.sqlite.write(&op::ORDER_TURN, work).await
     }
 
-    /// Answers an escalation: the finding is resolved, its pause ends, and by `abort` the open turn is
-    /// ordered to end, all in one commit. Notify the agent's daemon, if it runs.
+    /// Returns what holds the agent, and whether its backend is to be tried again; `None` if the store
+    /// does not know the agent.
     ///
     /// # Errors
-    /// See [`FindingError`].
-    pub async fn answer_escalation(
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn standing_orders(
         &self,
-        answer: EscalationAnswer,
-    ) -> Result<EscalationAnswered, FindingError> {
-        let work = move |w: &mut _| turn_orders::answer(w, &answer);
-        self.sqlite.write(&op::DECIDE_FINDING, work).await?
+        agent: &AgentName,
+    ) -> Result<Option<StandingOrders>, StoreError> {
+        let agent = agent.clone();
+        let work = move |c: &_| agents::standing(c, &agent);
+        self.sqlite.read("read what holds an agent", work).await
     }
 
     /// Returns the agent's orders about turns and sessions that have no outcome yet, oldest first.

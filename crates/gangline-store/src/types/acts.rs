@@ -48,6 +48,8 @@ pub struct ActRow {
 /// A call in a turn that was answered with what an earlier attempt had done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActAgain {
+    /// The turn that made it.
+    pub turn: TurnId,
     /// The key of the call.
     pub request: String,
     /// The message that it said it answers.

@@ -5,8 +5,9 @@ use gangline_core::{
     approval::{ApprovalState, Audience, Decision, view::Extent},
     redact::Redacted,
     rule::Offer,
+    shown,
 };
-use gangline_os::clock::UnixMicros;
+use gangline_os::clock::{UnixMicros, local_minute};
 
 use super::{Accepted, OutboxId, Send};
 
@@ -181,6 +182,8 @@ pub struct ApprovalRow {
     pub opened_at: UnixMicros,
     /// When it was decided, voided or withdrawn.
     pub closed_at: Option<UnixMicros>,
+    /// Of one that can be decided: when the same call was allowed in an earlier attempt at the message.
+    pub before: Option<AllowedBefore>,
 }
 
 impl ApprovalRow {
@@ -211,6 +214,16 @@ pub struct AllowedBefore {
     pub at: UnixMicros,
     /// By whom, as others know that person.
     pub by: String,
+}
+
+impl AllowedBefore {
+    /// Returns what people who decide the call are told: by whom it was allowed, when by the clock here, and
+    /// that it may have run.
+    #[must_use]
+    pub fn note(&self) -> String {
+        let (_, minute) = local_minute(self.at);
+        format!("{} allowed this at {minute}; it may have run", shown::label(&self.by))
+    }
 }
 
 /// Returns the name under which rules decide: `rule 3`, `rule 3, 7`.

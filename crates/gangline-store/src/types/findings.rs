@@ -1,7 +1,7 @@
 //! Findings: what watchdogs, detectors and the supervisor have found, until it holds no more.
 
 use gangline_core::{
-    AgentName, FindingNumber, MessageId,
+    AgentName, FindingNumber, MessageId, TurnId,
     attention::{Affects, Item, ItemKind, ItemState, Offer},
     finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity},
     redact::Redacted,
@@ -9,6 +9,8 @@ use gangline_core::{
     word::Stored,
 };
 use gangline_os::clock::UnixMicros;
+
+use super::Released;
 
 /// A finding to be raised. An agent has at most one unresolved finding of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +119,51 @@ pub struct FindingRow {
     pub seen_at: Option<UnixMicros>,
     /// When it was resolved.
     pub resolved_at: Option<UnixMicros>,
+}
+
+/// A person's answer to a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingAnswer {
+    /// The finding.
+    pub number: FindingNumber,
+    /// What was chosen.
+    pub choice: ChoiceWord,
+    /// Who answers, as others know that person.
+    pub by: String,
+    /// How many more turns a release gives.
+    pub released: i64,
+}
+
+/// What [`crate::Store::answer_finding`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingAnswered {
+    /// The finding, resolved.
+    pub finding: FindingRow,
+    /// What the choice did.
+    pub done: ChoiceDone,
+}
+
+/// What a choice did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChoiceDone {
+    /// What a `resume` lifts is lifted, and the backend is tried again.
+    Resumed,
+    /// The open turn is ordered to end, if there is one; an escalation is over.
+    Aborted(Option<TurnId>),
+    /// The message waits again.
+    Retried(MessageId),
+    /// The message is not given up any more.
+    NotGivenUp(MessageId),
+    /// What was held of the message's cause.
+    Released(Released),
+    /// It is about no message, so there was nothing to do.
+    NoMessage,
+    /// The daemon shall run.
+    Started,
+    /// The daemon is to be followed by another one.
+    Restarted,
+    /// It was put away.
+    Dismissed,
 }
 
 impl FindingRow {

@@ -3,7 +3,7 @@
 use gangline_core::redact::Redacted;
 use gangline_os::clock::UnixMicros;
 
-use super::{ApprovalRow, CauseRow, Event, MessageRow, OutboxRow, TurnRow};
+use super::{ActAgain, ApprovalRow, CauseRow, Event, MessageRow, OutboxRow, TurnRow};
 
 /// All that the store knows about one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Trace {
     pub outbox: Vec<OutboxRow>,
     /// Letters, questions and reminders that those turns made, in the order of time.
     pub made: Vec<Made>,
+    /// Calls of those turns that were answered with what an earlier attempt had done, oldest first.
+    pub again: Vec<ActAgain>,
     /// Approvals asked for it or in those turns.
     pub approvals: Vec<ApprovalRow>,
     /// Events of those turns, at most [`crate::PAGE_MAX`].

@@ -1,8 +1,8 @@
 //! Orders about an agent's turn or session: on disk before the word that confirms them.
 
-use gangline_core::{AgentName, FindingNumber, TurnId, finding::ChoiceWord};
+use gangline_core::{AgentName, TurnId};
 
-use super::FindingRow;
+use super::PauseRow;
 
 gangline_core::words! {
     /// What an order is about.
@@ -13,6 +13,8 @@ gangline_core::words! {
         Clear = "clear",
         /// The session is made shorter before the next turn.
         Compact = "compact",
+        /// The backend is tried again: its breaker closes, and it waits for no login.
+        Resume = "resume",
     }
 }
 
@@ -59,24 +61,13 @@ pub enum OrderedEnd {
     NotYet,
 }
 
-/// What [`crate::Store::answer_escalation`] did.
+/// What people have said about whether an agent works: what its daemon obeys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EscalationAnswered {
-    /// The finding, resolved.
-    pub finding: FindingRow,
-    /// The open turn that ends by this.
-    pub ends: Option<TurnId>,
-}
-
-/// An answer to an escalation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EscalationAnswer {
-    /// The finding.
-    pub number: FindingNumber,
-    /// The choice.
-    pub choice: ChoiceWord,
-    /// Who answers.
-    pub by: String,
+pub struct StandingOrders {
+    /// What holds it.
+    pub pauses: Vec<PauseRow>,
+    /// The newest open order to try its backend again.
+    pub resume: Option<i64>,
 }
 
 /// An order that has no outcome yet.

@@ -57,6 +57,8 @@ mod sqlite {
             a_successor_finds_who_ended_a_lost_turn,
             abort_ends_turn_and_escalation_in_one_commit,
             an_escalation_is_answered_in_one_commit,
+            a_choice_and_what_it_does_are_one_commit,
+            a_backend_is_tried_again_once,
             an_order_about_the_session_waits_until_it_was_done,
             what_was_allowed_and_heard_is_known_to_the_next_attempt;
         questions:

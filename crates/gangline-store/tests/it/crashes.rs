@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gangline_core::{
     Epoch, MessageState, alert::DeliveryState, approval::ApprovalState, finding::ChoiceWord,
-    question::QuestionState,
+    pause::PauseReason, question::QuestionState,
 };
 use gangline_os::{clock::UnixMicros, kill::Signal};
 use gangline_store::{
@@ -112,7 +112,14 @@ async fn waits_for_people(store: &Store, write: &str) -> bool {
         "raise_finding" => !found.is_empty(),
         "see_finding" => found.iter().any(|row| row.seen_at.is_some()),
         "resolve_finding" => found.iter().any(|row| row.resolved_at.is_some()),
-        "decide_finding" => found.iter().any(|row| row.resolved_by.is_some()),
+        "decide_finding" => {
+            let resolved = found.iter().any(|row| row.resolved_by.is_some());
+            let held = store.agent(&ada()).await.unwrap().is_some_and(|row| {
+                row.pauses.iter().any(|row| row.reason == PauseReason::Escalation)
+            });
+            assert!(!(resolved && held), "one commit");
+            resolved
+        }
         "whisper" => !store.whispers(None, 9).await.unwrap().is_empty(),
         "whispers_delivered" => store.undelivered_whispers(&ada()).await.unwrap().is_empty(),
         "retry" => found.iter().any(|row| row.choice == Some(ChoiceWord::Retry)),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use gangline_core::{
-    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId,
+    AgentName, Epoch, FindingNumber, MessageId, MessageState, Origin, Principal, Tier, TurnId,
     act::{ActKey, ActKind},
     approval::view::Extent,
     approval::{Audience, Decision},
@@ -18,11 +18,11 @@ use gangline_core::{
 };
 use gangline_os::clock::{self, UnixMicros};
 use gangline_store::{
-    Announce, ChangeKind, Delivered, EndTurn, Entry, LineKind, NUMBER_PLACEHOLDER, NewAct,
-    NewAnswer, NewChange, NewFinding, NewFolderTrust, NewLetter, NewMessage, NewQuestion, NewRaise,
-    NewReminder, NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions, RelayedCall,
-    Ruling, Send, Settle, Store, StoreError, Take, TokenScope, TrustWord, Tuning, Whose,
-    WithdrawApproval,
+    Announce, ChangeKind, Delivered, EndTurn, Entry, FindingAnswer, LineKind, NUMBER_PLACEHOLDER,
+    NewAct, NewAnswer, NewChange, NewFinding, NewFolderTrust, NewLetter, NewMessage, NewQuestion,
+    NewRaise, NewReminder, NewToken, NewUsage, NewWake, NewWhisper, OpenApproval, OpenOptions,
+    RelayedCall, Ruling, Send, Settle, Store, StoreError, Take, TokenScope, TrustWord, Tuning,
+    Whose, WithdrawApproval,
 };
 
 /// One installation's store, on the engine that the contract is run for.
@@ -364,6 +364,11 @@ pub(crate) fn raise(scope: &str, by: &str) -> NewRaise {
         raise: by.parse().unwrap(),
         by: "otto".to_owned(),
     }
+}
+
+/// A person's answer to a finding.
+pub(crate) fn answered(number: FindingNumber, choice: ChoiceWord, by: &str) -> FindingAnswer {
+    FindingAnswer { number, choice, by: by.to_owned(), released: 30 }
 }
 
 /// A finding that a person may end by `abort`.

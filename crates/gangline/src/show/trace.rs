@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use gangline_agent::log::{self as events, Entry};
-use gangline_core::{MessageId, MessageState, Origin, outcome::OutcomeWord};
+use gangline_core::{MessageId, MessageState, Origin, act::ActKind, outcome::OutcomeWord};
 use gangline_os::clock::UnixMicros;
-use gangline_store::{ApprovalRow, Made, MessageRow, OutboxRow, OutboxState, Trace, TurnRow};
+use gangline_store::{
+    ActAgain, ApprovalRow, Made, MessageRow, OutboxRow, OutboxState, Trace, TurnRow,
+};
 use jiff::tz::TimeZone;
 
 use super::text::{Paint, day, lines, one_line, paint, time};
@@ -139,6 +141,7 @@ fn steps(trace: &Trace) -> Vec<Step> {
     }
     steps.extend(trace.approvals.iter().flat_map(approval));
     steps.extend(trace.made.iter().map(made));
+    steps.extend(trace.again.iter().map(|again| repeated(trace, again)));
     steps.extend(trace.outbox.iter().flat_map(|row| line(row, trace.message.id)));
     steps.extend(trace.turns.iter().filter_map(|turn| ended(trace, turn)));
     steps.extend(settled(trace));
@@ -194,6 +197,29 @@ fn approval(row: &ApprovalRow) -> Vec<Step> {
 fn made(row: &Made) -> Step {
     let to = if row.to.is_empty() { String::new() } else { format!("to {}: ", row.to) };
     step(row.at, row.what.as_str(), format!("{to}{}", events::short(row.body.as_str())))
+}
+
+/// A call that was answered with what an earlier attempt had done.
+fn repeated(trace: &Trace, again: &ActAgain) -> Step {
+    let act = &again.act;
+    let number = act.number;
+    let named = match act.kind {
+        ActKind::Send => act.message.map_or_else(|| format!("o{number}"), |it| it.to_string()),
+        ActKind::Letter => format!("letter {number}"),
+        ActKind::Question => format!("question {number}"),
+        ActKind::Reminder => format!("reminder {number}"),
+        ActKind::Change => format!("approval {number}"),
+        ActKind::Order => "the order".to_owned(),
+    };
+    let line = trace.outbox.iter().find(|row| act.kind == ActKind::Send && row.id.0 == number);
+    let body = line.map(|row| (row.target.clone(), row.body.as_str()));
+    let made = trace.made.iter().find(|row| row.what == named);
+    let body = body.or_else(|| made.map(|row| (row.to.clone(), row.body.as_str())));
+    let body = body.map_or_else(String::new, |(to, body)| {
+        let to = if to.is_empty() { to } else { format!(" to {}", one_line(&to)) };
+        format!("{to}: {}", events::short(body))
+    });
+    step(again.at, "not repeated", format!("{named} of turn {}{body}", act.turn))
 }
 
 /// One line that was sent: when it was committed, and its delivery.

@@ -6,6 +6,7 @@ use gangline_api::{
 };
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState, Origin, Principal, Redacted, Tier, TurnId,
+    act::ActKind,
     agent::AgentPhase,
     answer::How,
     approval::{ApprovalState, Audience},
@@ -16,8 +17,8 @@ use gangline_core::{
 };
 use gangline_os::{clock::UnixMicros, lock::Holder};
 use gangline_store::{
-    AgentRow, ApprovalRow, Event, Holds, LineKind, Made, MessageRow, OutboxId, OutboxRow,
-    OutboxState, PauseRow, Trace, TurnRow,
+    ActAgain, ActRow, AgentRow, AllowedBefore, ApprovalRow, Event, Holds, LineKind, Made,
+    MessageRow, OutboxId, OutboxRow, OutboxState, PauseRow, Trace, TurnRow,
 };
 
 use super::{Around, Facts, status, trace};
@@ -88,6 +89,7 @@ pub(crate) fn approval() -> ApprovalRow {
         announced_msgid: None,
         opened_at: at(2),
         closed_at: None,
+        before: None,
     }
 }
 
@@ -196,6 +198,21 @@ pub(crate) fn life() -> Trace {
             body: text("merge?"),
             at: at(6),
         }],
+        again: vec![ActAgain {
+            turn: turn(),
+            request: "t3.7/q".into(),
+            in_reply_to: None,
+            at: at(8),
+            act: ActRow {
+                id: 1,
+                kind: ActKind::Question,
+                turn: TurnId { epoch: Epoch(2), number: 9 },
+                request: "t2.9/q".into(),
+                number: 7,
+                message: None,
+                at: at(1),
+            },
+        }],
         approvals: vec![decided],
         events: vec![
             happened(1, "turn_started", TAKEN),
@@ -212,6 +229,26 @@ pub(crate) fn life() -> Trace {
             happened(7, "of_tomorrow", r#"{"x":1}"#),
         ],
     }
+}
+
+/// C5: whoever reads the JSON of an approval learns that the call may have run.
+#[test]
+fn an_approval_tells_that_its_call_was_allowed_before() {
+    let before = AllowedBefore {
+        turn: turn(),
+        tool: "Bash".into(),
+        args_hash: "h".into(),
+        at: at(3),
+        by: "ori".into(),
+    };
+    let row = ApprovalRow { before: Some(before), ..approval() };
+    let told = serde_json::to_value(super::approval(&row)).unwrap();
+    assert_eq!(told["allowed_before"]["by"], "ori", "{told}");
+    let at = told["allowed_before"]["at"].as_str().unwrap();
+    assert!(at.starts_with("2026-11-21T12:00:03"), "{told}");
+    assert!(
+        serde_json::to_value(super::approval(&approval())).unwrap()["allowed_before"].is_null()
+    );
 }
 
 #[test]

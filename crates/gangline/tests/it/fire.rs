@@ -14,12 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub(crate) use self::chaos::Dice;
 use gangline_testkit::{
     IrcPeer, Running, World, database, eventually_within, irc, stage::free_port, wait::within,
-};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
 };
 
 /// Restarts wait up to 2 s here, the model's retries up to 30 s. So long nothing may go on at all.
@@ -27,10 +24,13 @@ const SETTLE: Duration = Duration::from_secs(120);
 /// At most one is killed for so many lines said: however slow the machine, somebody gets on.
 const LINES_A_KILL: usize = 10;
 
+mod chaos;
+mod commands;
 mod elsewhere;
 mod orders;
 mod points;
 mod private;
+mod words;
 
 struct Fire {
     world: World,
@@ -241,35 +241,64 @@ struct SenderLog {
 /// The room in which people ask, and the one in which only agents speak.
 const ROOMS: &str = "\"#general\", \"#others\"";
 
-/// Landing 6: hub, daemons and the model are killed at random while 3 people say at least 300
-/// things to 5 agents, a third of which are also to be done elsewhere. The seed is printed; `GANGLINE_FIRE_SEED` repeats its choices.
+/// How many lines each of the three people says.
+const LINES: usize = 120;
+
+fn knob<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// Tells a thread of the test to end, also when the test fails.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Landing 6, R1-04: hub, daemons and the model are killed at random while 3 people say at least 300
+/// things to 5 agents, a third of which are also to be done elsewhere, and some are commands that an owner
+/// allows. The seed is printed; `GANGLINE_FIRE_SEED` repeats its choices. People go on for
+/// `GANGLINE_FIRE_KILLS` kills, at most 140: no agent may have more than 100 reminders.
 #[test]
 fn random_kills_lose_nothing_and_double_nothing() {
     let agents: Vec<(String, String)> =
         (0..5).map(|n| (format!("fire-a{n}"), ROOMS.to_owned())).collect();
     let mut fire = Fire::new(&agents);
     fire.script = Some(fire.world.file("script.yaml", elsewhere::SCRIPT));
-    let seed = std::env::var("GANGLINE_FIRE_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 7919 + 1);
+    let told: Vec<Mutex<SenderLog>> = (0..3).map(|_| Mutex::default()).collect();
+    let each = knob("GANGLINE_FIRE_KILLS")
+        .map_or(LINES, |kills: usize| (kills * LINES_A_KILL).div_ceil(told.len()));
+    let seed =
+        knob("GANGLINE_FIRE_SEED").unwrap_or_else(|| u64::from(std::process::id()) * 7919 + 1);
     println!("seed {seed}");
     let standin = Mutex::new(fire.standin());
     let args = ["--config", &fire.config, "up", "--restart-delay-max", "2"];
     let hub = Mutex::new(fire.world.start_ready(&args));
-    let told: Vec<Mutex<SenderLog>> = (0..3).map(|_| Mutex::default()).collect();
     let done = AtomicBool::new(false);
     let (lines, kills) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    thread::scope(|scope| {
-        let senders: Vec<_> = (0..3)
-            .map(|n| {
-                let (fire, told, lines) = (&fire, &told[n], &lines);
-                scope.spawn(move || sender(fire, n, (told, lines)))
-            })
-            .collect();
-        scope.spawn(|| chaos(&fire, seed, (&hub, &standin), (&done, &lines, &kills)));
-        for sender in senders {
-            let _ = sender.join();
-        }
-        done.store(true, Ordering::SeqCst);
+    let decided = AtomicBool::new(false);
+    thread::scope(|decider| {
+        decider.spawn(|| commands::decides(&fire, &decided));
+        let _decided = Done(&decided);
+        thread::scope(|scope| {
+            let senders: Vec<_> = (0..3)
+                .map(|n| {
+                    let (fire, told, lines) = (&fire, &told[n], &lines);
+                    scope.spawn(move || sender(fire, (n, each), (told, lines)))
+                })
+                .collect();
+            scope.spawn(|| chaos::chaos(&fire, seed, (&hub, &standin), (&done, &lines, &kills)));
+            for sender in senders {
+                let _ = sender.join();
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        let accepted: Vec<String> =
+            told.iter().flat_map(|told| told.lock().unwrap().accepted.clone()).collect();
+        // Whoever died last is brought back by the test or the hub; then everything settles.
+        settled(&fire, &accepted);
     });
     let told: Vec<SenderLog> = told.into_iter().map(|told| told.into_inner().unwrap()).collect();
     let accepted: Vec<String> = told.iter().flat_map(|told| told.accepted.clone()).collect();
@@ -281,14 +310,13 @@ fn random_kills_lose_nothing_and_double_nothing() {
         accepted.len()
     );
     assert!(total >= 300, "{total} messages");
-    // Whoever died last is brought back by the test or the hub; then everything settles.
-    settled(&fire, &accepted);
     let _ = fire.world.run(&["status", "--json"]).ok();
     let alone: BTreeSet<String> = told.iter().flat_map(|told| told.alone.clone()).collect();
     let (private, open): (Vec<String>, Vec<String>) =
         accepted.into_iter().partition(|token| alone.contains(token));
     check_history(&fire, &open);
     elsewhere::check(&fire, &[open, private.clone()].concat());
+    commands::check(&fire);
     let seen = told.into_iter().map(|told| told.seen).collect();
     private::check(&fire, &private, seen);
     fire.stop_all(hub.into_inner().unwrap(), standin.into_inner().unwrap());
@@ -365,10 +393,14 @@ fn check_history(fire: &Fire, accepted: &[String]) {
 }
 
 /// Every fourth line is said to an agent alone.
-fn sender(fire: &Fire, n: usize, (told, lines): (&Mutex<SenderLog>, &AtomicUsize)) {
+fn sender(
+    fire: &Fire,
+    (n, each): (usize, usize),
+    (told, lines): (&Mutex<SenderLog>, &AtomicUsize),
+) {
     let nick = format!("sender{n}");
     let mut peer = None;
-    for count in 0..120 {
+    for count in 0..each {
         let token = format!("tok-{n}-{count}");
         let agent = (n + count) % 5;
         let (alone, asks) = (count % 4 == 3, elsewhere::asks(count, &token));
@@ -422,51 +454,4 @@ fn come_in(fire: &Fire, nick: &str) -> IrcPeer {
         let joined = |line: &str| (irc::command(line) == "366").then_some(());
         peer.listen(Duration::from_secs(10), joined).map(|()| peer)
     })
-}
-
-fn chaos(
-    fire: &Fire,
-    seed: u64,
-    (hub, standin): (&Mutex<Running>, &Mutex<Running>),
-    (done, lines, kills): (&AtomicBool, &AtomicUsize, &AtomicUsize),
-) {
-    let mut dice = Dice(seed);
-    while !done.load(Ordering::SeqCst) {
-        // sleep: the random moment of the kill is what is tested.
-        thread::park_timeout(Duration::from_millis(200 + dice.roll(900)));
-        if kills.load(Ordering::SeqCst) > lines.load(Ordering::SeqCst) / LINES_A_KILL {
-            continue;
-        }
-        match dice.roll(10) {
-            0 | 1 => {
-                let mut hub = hub.lock().unwrap();
-                hub.kill();
-                *hub = fire.hub();
-            }
-            2 => {
-                let mut standin = standin.lock().unwrap();
-                standin.kill();
-                *standin = fire.standin();
-            }
-            _ => {
-                let agent = dice.roll(5);
-                for pid in fire.world.processes_like(&format!("daemon fire-a{agent}")) {
-                    let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-                }
-            }
-        }
-        kills.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-/// A small generator, so that a seed repeats the same choices.
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
-    }
 }

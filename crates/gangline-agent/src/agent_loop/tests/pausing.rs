@@ -148,7 +148,7 @@ fn what_ended_in_the_store_ends_in_the_loop() {
     rig.agent_loop.journal.take_waiting();
     let words = rig.agent_loop.words;
     // Read before the loop's own words were written: it is read again.
-    rig.agent_loop.written(Reply::PausedRow { pauses: Vec::new(), words: words - 1 });
+    rig.agent_loop.written(standing(words - 1));
     assert_eq!(held(&rig).len(), 2);
     let again = rig.agent_loop.journal.take_waiting();
     let again = again.iter().any(|record| {
@@ -156,7 +156,7 @@ fn what_ended_in_the_store_ends_in_the_loop() {
             if matches!(**single, Single::LookAtPause { words: read } if read == words))
     });
     assert!(again);
-    rig.agent_loop.written(Reply::PausedRow { pauses: Vec::new(), words });
+    rig.agent_loop.written(standing(words));
     assert!(held(&rig).is_empty());
     assert_eq!(rig.showing.borrow().note.escalated, None);
     let over = rig.agent_loop.journal.take_waiting();
@@ -328,4 +328,31 @@ fn a_daemon_begins_with_the_pauses_that_still_hold() {
     rig.agent_loop.think(Input::Tick);
     assert!(held(&rig).is_empty());
     assert_eq!(written(&mut rig).1, ["no rate_limit"]);
+}
+
+/// R0-22, R1-35: the answer `resume` to a finding is a row. A backend that is parked is tried again by it, once,
+/// and not by a row that is older than a later word.
+#[test]
+fn a_parked_backend_is_tried_again_when_the_order_is_read() {
+    let mut rig = Rig::starting(false);
+    let first = row(1, ("ori", Tier::Owner), "#lab");
+    rig.agent_loop.message(Waiting { row: first, said: Vec::new() });
+    rig.parks();
+    rig.agent_loop.journal.take_waiting();
+    let read = |rig: &mut Rig, resume, words| {
+        let orders = StandingOrders { pauses: Vec::new(), resume };
+        rig.agent_loop.written(Reply::Standing { orders, words });
+        let records = format!("{:?}", rig.agent_loop.journal.take_waiting());
+        (records.contains("Resumed("), records.contains("LookAtPause"))
+    };
+    let words = rig.agent_loop.words;
+    assert_eq!(read(&mut rig, None, words), (false, false));
+    assert_eq!(read(&mut rig, Some(4), words + 1), (false, true), "it is read again");
+    assert_eq!(rig.agent_loop.core.view().phase, PhaseName::Parked);
+    assert_eq!(read(&mut rig, Some(4), words), (true, true));
+    assert_ne!(rig.agent_loop.core.view().phase, PhaseName::Parked);
+    // Its end is not written yet.
+    let words = rig.agent_loop.words;
+    assert_eq!(read(&mut rig, Some(4), words), (false, false));
+    assert_eq!(read(&mut rig, Some(5), words), (true, true), "another one");
 }

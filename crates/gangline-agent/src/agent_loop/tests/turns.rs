@@ -226,9 +226,9 @@ fn a_row_that_is_older_than_a_word_does_not_undo_it() {
     let mut rig = working();
     rig.agent_loop.take(Incoming::Operator(Word::Pause { until: None }));
     let paused = |rig: &Rig| rig.agent_loop.core.view().paused;
-    rig.agent_loop.written(Reply::PausedRow { pauses: Vec::new(), words: 0 });
+    rig.agent_loop.written(standing(0));
     assert!(paused(&rig));
-    rig.agent_loop.written(Reply::PausedRow { pauses: Vec::new(), words: 1 });
+    rig.agent_loop.written(standing(1));
     assert!(!paused(&rig));
 }
 

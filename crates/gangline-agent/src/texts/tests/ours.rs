@@ -46,6 +46,7 @@ fn approval(state: ApprovalState) -> ApprovalRow {
         announced_msgid: None,
         opened_at: UnixMicros(0),
         closed_at: None,
+        before: None,
     }
 }
 

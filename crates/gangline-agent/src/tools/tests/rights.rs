@@ -11,10 +11,11 @@ use std::{
 use gangline_api::status::WaitingFor;
 use gangline_config::Role;
 use gangline_core::{
-    AgentName, Epoch, Principal, Tier, TurnId,
+    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId,
     agent::{Agent, AgentOptions},
     approval::Decision,
-    redact::Redactor,
+    outcome::OutcomeWord,
+    redact::{Redacted, Redactor},
 };
 use gangline_os::{
     clock,
@@ -23,7 +24,9 @@ use gangline_os::{
     process::{Group, Output, Spawn, Stdin, base_env, spawn},
 };
 use gangline_runtime::{ToolCall, ToolHost as _};
-use gangline_store::{ChangeRow, NewEvent, OpenOptions, Ruling, Store, Take, Whose};
+use gangline_store::{
+    ChangeRow, EndTurn, NewEvent, NewMessage, OpenOptions, Ruling, Settle, Store, Take, Whose,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc, watch};
@@ -128,7 +131,65 @@ impl Rig {
     async fn calls(&mut self, tool: &str, input: Value) -> Result<String, String> {
         self.calls += 1;
         let (id, name) = (format!("call-{}", self.calls), tool.to_owned());
-        self.tools.call(ToolCall { turn: TURN, id, name, input }).await
+        let turn = self.tools.turn.borrow().as_ref().unwrap().turn;
+        self.tools.call(ToolCall { turn, id, name, input }).await
+    }
+
+    /// Takes a message in a turn, which is the open one from then on.
+    async fn takes(&mut self, number: i64, message: MessageId) {
+        let turn = TurnId { number, ..TURN };
+        let take = Take {
+            agent: name("oak-ada"),
+            turn,
+            messages: vec![message],
+            prompt_uuid: "u".to_owned(),
+            how: gangline_store::How::Woke,
+            turns_per_cause: 30,
+        };
+        self.tools.speaker.store.take(take).await.unwrap();
+        let messages = vec![message];
+        let context = TurnContext { turn, messages, cause_root: None, hops: 0 };
+        self.tools.turn = watch::channel(Some(context)).1;
+    }
+
+    /// Puts a message into the agent's inbox.
+    async fn is_told(&self) -> MessageId {
+        let message = NewMessage {
+            agent: name("oak-ada"),
+            network_id: "local".to_owned(),
+            intake_key: None,
+            origin: Origin::Cli,
+            principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+            sender: "owner".to_owned(),
+            target: String::new(),
+            body: Redacted::constant("see to it"),
+            in_reply_to: None,
+            cause_root: None,
+            hops: 0,
+            state: MessageState::Accepted,
+            cursor: None,
+            not_before: None,
+            msgid: None,
+        };
+        self.tools.speaker.store.accept(message).await.unwrap().id
+    }
+
+    /// The open turn is lost: its message waits again.
+    async fn dies(&self, message: MessageId) {
+        let turn = self.tools.turn.borrow().as_ref().unwrap().turn;
+        let state = MessageState::Accepted;
+        let (reason, answer, not_before, uncount_attempt) = (None, None, None, false);
+        let back = Settle { message, state, reason, answer, not_before, uncount_attempt };
+        let lost = EndTurn {
+            agent: name("oak-ada"),
+            turn,
+            outcome: OutcomeWord::Lost.into(),
+            settle: vec![back],
+            sends: Vec::new(),
+            events: Vec::new(),
+            withdraw_approvals: None,
+        };
+        self.tools.speaker.store.end_turn(lost).await.unwrap();
     }
 
     /// Asks for a commit; returns why not.
@@ -349,4 +410,52 @@ async fn logs_have_at_most_five_hundred_lines() {
         assert_eq!(lines.len(), given, "{asked:?}");
         assert!(lines[given - 1].as_str().unwrap().ends_with("n599"), "{lines:?}");
     }
+}
+
+/// R2-37: what an attempt that died has asked for is not asked for again: the n-th equal request of the next
+/// attempt is answered with the n-th of the lost ones; one that differs in anything is a new one.
+#[tokio::test]
+async fn a_request_of_an_attempt_that_died_is_made_once() {
+    let mut rig = Rig::open(Role::Manager).await.with_repository().await;
+    rig.propose("good", &rig.changed("    tags: [quick]\n")).await;
+    rig.propose("other", &rig.changed("    tags: [slow]\n")).await;
+    let good = json!({"agent": "bob", "commit_ref": "good", "reason": "faster"});
+    let cleo = json!({"name": "cleo"});
+    let message = rig.is_told().await;
+    rig.takes(2, message).await;
+    for (tool, input) in
+        [("request_spawn", &cleo), ("request_apply_commit", &good), ("request_spawn", &cleo)]
+    {
+        let told = rig.calls(tool, input.clone()).await.unwrap();
+        assert!(!told.contains("already"), "{told}");
+    }
+    for turn in [3, 4] {
+        rig.dies(message).await;
+        rig.takes(turn, message).await;
+        let mut numbers = Vec::new();
+        for (tool, input) in
+            [("request_apply_commit", &good), ("request_spawn", &cleo), ("request_spawn", &cleo)]
+        {
+            let told: Value = rig.calls(tool, input.clone()).await.unwrap().parse().unwrap();
+            let note = told["note"].as_str().unwrap_or_default();
+            assert!(note.starts_with("already asked for as change "), "{turn}: {told}");
+            numbers.push(told["id"].as_i64().unwrap());
+        }
+        let [good, first, second] = numbers[..] else { panic!("{numbers:?}") };
+        assert!(first < good && good < second, "each in its order: {numbers:?}");
+        assert_eq!(rig.asked().await.len(), 3);
+    }
+    for (tool, input) in [
+        ("request_apply_commit", json!({"agent": "bob", "commit_ref": "good", "reason": "quick"})),
+        (
+            "request_apply_commit",
+            json!({"agent": "bob", "commit_ref": "other", "reason": "faster"}),
+        ),
+        ("request_spawn", json!({"name": "dan"})),
+        ("request_spawn", cleo),
+    ] {
+        let told = rig.calls(tool, input.clone()).await.unwrap();
+        assert!(!told.contains("already"), "{input}: {told}");
+    }
+    assert_eq!(rig.asked().await.len(), 7);
 }

@@ -245,6 +245,7 @@ fn the_whole_view_leaves_nothing_out() {
 fn the_card_tells_who_asked_where_and_what_was_said_before() {
     let facts = Facts {
         title: "approval 4 of vm-claude (open)",
+        before: Some("ori allowed this at 12:03; it may have run"),
         asked: Some("bob, in #ops (m12)"),
         tool: "Bash",
         said_before: "I clean up first.\n",
@@ -254,6 +255,7 @@ fn the_card_tells_who_asked_where_and_what_was_said_before() {
         card(facts, &run("make clean"), around()),
         [
             "approval 4 of vm-claude (open)",
+            "before: ori allowed this at 12:03; it may have run",
             "for: bob, in #ops (m12)",
             "tool: Bash",
             "folder: /home/ori/proj",

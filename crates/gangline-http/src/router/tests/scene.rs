@@ -18,7 +18,7 @@ use gangline_mcp::{
     table::{User, offered},
 };
 use gangline_os::{CancellationToken, clock, paths::Paths, secret::Secret};
-use gangline_store::{NewToken, OpenOptions, Store, TokenScope};
+use gangline_store::{FindingAnswer, NewToken, OpenOptions, Store, TokenScope};
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::Value;
@@ -59,7 +59,8 @@ impl Daemons for Two {
     async fn answer(&self, store: &Store, number: i64, said: &str) -> Result<String, ApiError> {
         let (number, word) = (FindingNumber(number), said.parse());
         let word = word.map_err(|_| ApiError::new(ErrorCode::Conflict, "it is no choice"))?;
-        let done = store.decide_finding(number, word, "owner").await;
+        let answer = FindingAnswer { number, choice: word, by: "owner".to_owned(), released: 0 };
+        let done = store.answer_finding(answer).await;
         done.map_err(|error| ApiError::new(ErrorCode::Conflict, error.to_string()))?;
         Ok(format!("{said} is done"))
     }

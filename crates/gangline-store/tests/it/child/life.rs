@@ -4,13 +4,13 @@ use std::path::Path;
 
 use gangline_core::{
     Epoch, MessageId, MessageState, act::ActKind, alert::DeliveryState, approval::Decision,
-    finding::ChoiceWord, hook::WebhookEvent, whisper::WhisperRoad,
+    finding::ChoiceWord, hook::WebhookEvent, pause::PauseReason, whisper::WhisperRoad,
 };
 use gangline_os::clock::UnixMicros;
 use gangline_store::{
     AgentUpdate, Applied, AskedBy, ChangeState, ChangeStep, ChangeTold, DeliveryEnd, Entry, Firing,
-    NewAlert, NewDelivery, NewEvent, NewFinding, NewQuestion, NewRelayOpen, OpenApproval, Said,
-    SentAs, Store, TrustWord, Waited,
+    NewAlert, NewDelivery, NewEvent, NewFinding, NewPause, NewQuestion, NewRelayOpen, OpenApproval,
+    Said, SentAs, Store, TrustWord, Waited,
 };
 
 use super::{open, say};
@@ -189,8 +189,10 @@ async fn what_is_found(store: &Store) {
     say("see_finding");
     store.resolve_finding(&ada(), "silent_turn").await.unwrap();
     say("resolve_finding");
+    let escalated = NewPause::new(ada(), PauseReason::Escalation, None);
+    store.begin_pause(escalated).await.unwrap();
     let found = store.raise_finding(silent(&ada(), "second")).await.unwrap().number;
-    store.decide_finding(found, ChoiceWord::Abort, "otto").await.unwrap();
+    store.answer_finding(answered(found, ChoiceWord::Abort, "otto")).await.unwrap();
     say("decide_finding");
     let dead = NewFinding { key: "dead_letter/m1".to_owned(), ..silent(&ada(), "third") };
     store.raise_finding(dead).await.unwrap();

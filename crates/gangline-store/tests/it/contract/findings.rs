@@ -83,26 +83,28 @@ pub(crate) async fn a_finding_is_raised_once_seen_and_resolved(fixture: &Fixture
 pub(crate) async fn a_choice_resolves_a_finding_once(fixture: &Fixture) {
     let store = fixture.open().await;
     let one = store.raise_finding(silent(&ada(), "quiet")).await.unwrap().number;
-    let other = store.decide_finding(one, ChoiceWord::Retry, "otto").await.unwrap_err();
+    let other = store.answer_finding(answered(one, ChoiceWord::Retry, "otto")).await.unwrap_err();
     let said = format!("`retry` is not a choice for finding {one}; choose abort, dismiss");
     assert_eq!(other.to_string(), said);
-    let row = store.decide_finding(one, ChoiceWord::Abort, "otto").await.unwrap();
+    let row = store.answer_finding(answered(one, ChoiceWord::Abort, "otto")).await.unwrap().finding;
     assert_eq!((row.state, row.choice), (FindingState::Resolved, Some(ChoiceWord::Abort)));
-    let late = store.decide_finding(one, ChoiceWord::Abort, "eve").await.unwrap_err();
+    let late = store.answer_finding(answered(one, ChoiceWord::Abort, "eve")).await.unwrap_err();
     assert_eq!(late.to_string(), format!("finding {one} is resolved already, by otto"));
     let late = store.see_finding(one, "eve").await.unwrap_err();
     assert!(matches!(late, FindingError::Resolved { .. }), "{late}");
     let two = store.raise_finding(silent(&ada(), "quiet")).await.unwrap().number;
-    store.decide_finding(two, ChoiceWord::Dismiss, "otto").await.unwrap();
+    store.answer_finding(answered(two, ChoiceWord::Dismiss, "otto")).await.unwrap();
     let held = NewFinding {
         choices: vec![Choice::new(ChoiceWord::Resume, "it continues")],
         ..NewFinding::new(bob(), FindingKind::Escalation, text("stuck"))
     };
     let held = store.raise_finding(held).await.unwrap().number;
-    let refused = store.decide_finding(held, ChoiceWord::Dismiss, "otto").await.unwrap_err();
+    let refused =
+        store.answer_finding(answered(held, ChoiceWord::Dismiss, "otto")).await.unwrap_err();
     let said = format!("`dismiss` is not a choice for finding {held}; choose resume");
     assert_eq!(refused.to_string(), said);
-    let unknown = store.decide_finding(asked_never(), ChoiceWord::Abort, "otto").await.unwrap_err();
+    let unknown =
+        store.answer_finding(answered(asked_never(), ChoiceWord::Abort, "otto")).await.unwrap_err();
     assert_eq!(unknown.to_string(), "there is no finding 99");
     assert_eq!(told(&store).await[1], format!("{one} resolved quiet abort otto"));
 }
@@ -151,7 +153,7 @@ pub(crate) async fn a_removed_agent_waits_for_nobody_until_it_is_back(fixture: &
     store.see_finding(silent_one, "otto").await.unwrap();
     raise(FindingKind::RateLimit).await;
     let decided = raise(FindingKind::BreakerOpen).await;
-    store.decide_finding(decided, ChoiceWord::Resume, "otto").await.unwrap();
+    store.answer_finding(answered(decided, ChoiceWord::Dismiss, "otto")).await.unwrap();
     let of_bob = store.raise_finding(silent(&bob(), "quiet")).await.unwrap().number.0;
     let waits = async || -> Vec<i64> {
         let list = store.attention(UnixMicros(0)).await.unwrap();

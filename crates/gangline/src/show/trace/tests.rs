@@ -22,6 +22,7 @@ fn the_whole_life_of_a_message_stands_in_the_order_of_time() {
     12:00:06.000  result       Bash: a ⏎ b
     12:00:06.000  question 7   to the owners: merge?
     12:00:07.000  of_tomorrow  {"x":1}
+    12:00:08.000  not repeated question 7 of turn t2.9 to the owners: merge?
     12:00:09.000  line         to #general (answer): two files
     12:00:09.000  turn t3.7    ended: completed
     12:00:09.000  answered     

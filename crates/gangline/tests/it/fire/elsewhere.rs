@@ -1,5 +1,5 @@
 //! What a turn does elsewhere, and what must hold of it after the fire: a line in another room, a line to
-//! another agent, a letter, a reminder.
+//! another agent, a letter, a reminder. What commands do is in [`super::commands`].
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,10 @@ pub(super) const SCRIPT: &str = r##"
 rules:
   - when: {user: 'say exactly (\S+)'}
     reply: [text: "$1"]
+  - when: {user: 'run once (\S+)'}
+    reply: [tool_use: {name: Bash, input: {command: "echo $1 >> ran"}}]
+  - when: {user: 'run once (\S+)', tool: Bash}
+    reply: [delay_ms: 150, text: "$1"]
   - when: {user: 'spread (\S+)'}
     reply:
       - tool_use: {name: send, input: {to: "#others", body: "$1-there"}}
@@ -35,10 +39,12 @@ rules:
 /// The one that the others write to.
 const READER: &str = "fire-a4";
 
-/// Returns what is asked with a token: every third question does something elsewhere.
+/// Returns what is asked with a token: every third question does something elsewhere, every sixth in the room runs a
+/// command.
 pub(super) fn asks(count: usize, token: &str) -> String {
     match count % 3 {
         0 => format!("spread {token}"),
+        1 if count % 4 < 2 => format!("run once {token}"),
         _ => format!("say exactly {token}"),
     }
 }

@@ -10,14 +10,14 @@ use super::{Fire, SETTLE};
 const ROUNDS: usize = 12;
 
 /// The number of the open approval of what was asked last.
-fn approval(boss: &mut IrcPeer, nick: &str) -> i64 {
+pub(super) fn approval(boss: &mut IrcPeer, nick: &str) -> i64 {
     boss.wait("the approval", |line| {
         let said = irc::said(line).filter(|said| said.from == nick)?;
         irc::approval(said.text)
     })
 }
 
-fn joined(boss: &mut IrcPeer, (nick, channel): (&str, &str), daemon: &Running) {
+pub(super) fn joined(boss: &mut IrcPeer, (nick, channel): (&str, &str), daemon: &Running) {
     let begun = Instant::now();
     let in_room = format!(" JOIN {channel}");
     let is_it = |line: &str| line.contains(&format!(":{nick}!")) && line.ends_with(&in_room);

@@ -5,7 +5,7 @@ use gangline_core::{
     finding::{Choice, FindingKind},
 };
 use gangline_os::clock;
-use gangline_store::{NewFinding, OpenOptions};
+use gangline_store::{FindingAnswer, NewFinding, OpenOptions};
 
 use super::*;
 
@@ -76,6 +76,14 @@ async fn an_answer_to_a_finding_is_answered_with_the_line_to_send() {
     assert_eq!(answers("#alerts", &text).await, format!("ori: {line}"));
     assert_eq!(answers("gangline", &format!("{} resume", number.0 + 1)).await, ONLY_ALERTS);
     assert_eq!(answers("#alerts", "@gangline hello").await, format!("ori: {ONLY_ALERTS}"));
-    store.decide_finding(number, ChoiceWord::Resume, "ori").await.unwrap();
+    store
+        .answer_finding(FindingAnswer {
+            number: number,
+            choice: ChoiceWord::Resume,
+            by: "ori".to_owned(),
+            released: 0,
+        })
+        .await
+        .unwrap();
     assert_eq!(answers("gangline", &format!("{number} resume")).await, ONLY_ALERTS);
 }
