@@ -192,8 +192,8 @@ mod ours {
             ("spiraling", alert::spiraling(&agent, "x", "y")),
             ("question", alert::question(&agent, "which?")),
             ("crashed", alert::crashed(&agent, "no key")),
-            ("complete", alert::complete(&agent, "x", "#lab")),
-            ("complete", alert::complete(&agent, "x", "ori")),
+            ("complete", alert::complete(&agent, ("x", "ori"), "#lab")),
+            ("complete", alert::complete(&agent, ("x", "ori"), "ori")),
             ("timeout", alert::timeout(&agent, QuestionNumber(3), "which?", OnTimeout::Pause)),
             ("approval", alert::approval(&agent, ApprovalNumber(3), "Bash")),
         ];
