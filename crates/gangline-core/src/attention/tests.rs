@@ -4,8 +4,8 @@ use crate::{AgentName, FindingNumber, finding::ChoiceWord};
 use std::time::Duration;
 
 use super::{
-    Affects, Held, Item, ItemKind, ItemState, Offer, approval_severity, parse_answer, question_severity,
-    rank,
+    Affects, Held, Item, ItemKind, ItemState, Offer, approval_severity, parse_answer,
+    question_severity, rank,
 };
 use crate::{
     Redacted,

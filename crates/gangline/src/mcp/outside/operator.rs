@@ -228,7 +228,9 @@ impl Site<'_> {
             return Ok(Vec::new());
         }
         let agent = Some(self.agent.clone());
-        self.store.letters(LetterFilter { agent, unread, ..LetterFilter::default() }, PAGE_MAX).await
+        self.store
+            .letters(LetterFilter { agent, unread, ..LetterFilter::default() }, PAGE_MAX)
+            .await
     }
 
     async fn answer(&self, input: &Value) -> Result<String, String> {

@@ -186,9 +186,7 @@ fn kinds(told: &str, list: &str, kind: &str) -> Vec<String> {
     let told: Value = told.parse().unwrap();
     let rows = told[list].as_array().unwrap().clone();
     let number = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-    rows.iter()
-        .map(|it| format!("{} {}", it[kind].as_str().unwrap(), number(&it["id"])))
-        .collect()
+    rows.iter().map(|it| format!("{} {}", it[kind].as_str().unwrap(), number(&it["id"]))).collect()
 }
 
 /// A program with a token for one agent is shown what was said in rooms and what it said itself. A letter
