@@ -168,7 +168,10 @@ fn drawn(line: &str) -> String {
 
 /// Returns the letter that a character is in another dress.
 fn letter(c: char) -> Option<char> {
-    let mut capitals = SMALL_CAPITALS.chars().zip('a'..='z').filter(|(small, _)| !small.is_ascii());
+    if c.is_ascii() {
+        return None;
+    }
+    let mut capitals = SMALL_CAPITALS.chars().zip('a'..='z');
     capitals.find(|(small, _)| *small == c).map(|(_, letter)| letter).or_else(|| enclosed(c))
 }
 
