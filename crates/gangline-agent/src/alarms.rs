@@ -9,6 +9,7 @@ use gangline_core::{
     alert::text::timeout,
     hook::WebhookEvent,
     pause::PauseReason,
+    privacy::Said,
     question::{OnTimeout, text},
     reminder::{self, repeat::Repeat},
     time::WallMicros,
@@ -127,9 +128,9 @@ impl Alarms {
             let _ = self.agent_loop.send(follows).await;
         }
         // What is asked in private is not for the alert channel.
-        let question = match place::is_private_question(&row.asked, &row.reply_target) {
-            true => place::IN_PRIVATE.to_owned(),
-            false => text::one_line(row.body.as_str()),
+        let question = match Said::of_question(&row.asked, &row.reply_target) {
+            Said::InPrivate => place::IN_PRIVATE.to_owned(),
+            Said::InARoom => text::one_line(row.body.as_str()),
         };
         let number = row.number;
         self.alert(timeout(&self.me.agent, number, &question, row.on_timeout)).await;

@@ -14,6 +14,7 @@ use gangline_core::{
     forged,
     hook::WebhookEvent,
     name::{ChannelName, fold},
+    privacy::Said,
     question::{
         AnswerRule, Asked, Choose, Facts, OnTimeout,
         draft::Draft,
@@ -206,8 +207,10 @@ impl Asker {
     /// words of a private conversation, since others read alerts too.
     fn alert(&self, new: &NewQuestion) -> NewAlert {
         let Speaker { agent, redactor, .. } = &self.speaker;
-        let is_private = place::is_private_question(&new.asked, &new.reply_target);
-        let question = if is_private { place::IN_PRIVATE } else { new.body.as_str() };
+        let question = match Said::of_question(&new.asked, &new.reply_target) {
+            Said::InPrivate => place::IN_PRIVATE,
+            Said::InARoom => new.body.as_str(),
+        };
         let text = redactor.redact(&alert::text::question(agent, question));
         NewAlert::new(agent.clone(), WebhookEvent::AgentQuestion, text)
     }
@@ -356,9 +359,9 @@ fn reply_to(
     redactor: &Redactor,
 ) -> NewAlert {
     // An answer to a private question belongs there too.
-    let to = match place::is_private_question(&new.asked, &new.reply_target) {
-        true => format!("/msg {}", alert.agent),
-        false => format!("@{}", alert.agent),
+    let to = match Said::of_question(&new.asked, &new.reply_target) {
+        Said::InPrivate => format!("/msg {}", alert.agent),
+        Said::InARoom => format!("@{}", alert.agent),
     };
     let text = format!("{} Reply `{to} answer {number} …`.", alert.text);
     NewAlert { room_text: Some(redactor.redact(&text)), ..alert.about(number.0) }

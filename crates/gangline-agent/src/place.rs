@@ -1,7 +1,7 @@
 //! The place of a line, as a key that all lines of the place share: a channel, or a person's
 //! private conversation. An account identifies a conversation, a nick does not.
 
-use gangline_core::{Principal, Target, name::fold, question::Asked};
+use gangline_core::{Principal, Target, name::fold};
 use gangline_store::MessageRow;
 
 /// The beginning of the outbox keys of approvals' announcements.
@@ -13,16 +13,6 @@ pub(crate) const IN_PRIVATE: &str = "(asked in private)";
 /// Returns whether only one person reads what goes there.
 pub(crate) fn is_private(target: &str) -> bool {
     matches!(target.parse(), Ok(Target::Nick(_)))
-}
-
-/// Returns whether a question is nobody else's to read: it was asked of one person, for a private
-/// conversation, or of the owners outside of any.
-pub(crate) fn is_private_question(asked: &Asked, reply_target: &str) -> bool {
-    match asked {
-        Asked::Person(_) => true,
-        Asked::Operator => reply_target.is_empty() || is_private(reply_target),
-        Asked::Room(_) | Asked::Agents(_) => is_private(reply_target),
-    }
 }
 
 /// Returns the place of a line to this target by this person.

@@ -7,6 +7,7 @@ use std::{cmp::Reverse, time::Duration};
 use crate::{
     AgentName, FindingNumber, Redacted,
     finding::{ChoiceWord, Severity},
+    privacy::{Reader, Said},
     time::WallMicros,
     words,
 };
@@ -103,6 +104,34 @@ pub struct Item {
     pub affects: Affects,
     /// Since when it waits.
     pub since: WallMicros,
+    /// Where what it tells was said.
+    pub said: Said,
+}
+
+/// The cause of an item for those who may not read its own.
+const NOT_IN_A_ROOM: &str = "(not said in a room: the owner's token shows it)";
+
+impl Item {
+    /// Returns the item as this reader is shown it: that something waits is no secret, and neither is what
+    /// Gangline itself says of it.
+    #[must_use]
+    pub fn shown_to(self, reader: Reader) -> Self {
+        if reader.sees(self.said) {
+            return self;
+        }
+        let options = match self.kind {
+            // In the agent's own words.
+            ItemKind::Question => Vec::new(),
+            ItemKind::Approval | ItemKind::Finding => self.options,
+        };
+        Self {
+            cause: Redacted::constant(NOT_IN_A_ROOM),
+            evidence: Redacted::default(),
+            options,
+            affects: Affects { text: Redacted::default(), ..self.affects },
+            ..self
+        }
+    }
 }
 
 /// Returns how grave it is that an approval waits.

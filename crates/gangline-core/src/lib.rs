@@ -31,6 +31,7 @@ pub mod patience;
 pub mod pause;
 pub mod permission;
 pub mod price;
+pub mod privacy;
 pub mod pulse;
 pub mod question;
 pub mod reading;

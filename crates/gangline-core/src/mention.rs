@@ -4,6 +4,8 @@
 //! `,` behind it at its start, or at the start of one of its lines if it is a message of several
 //! (R0-36). Case is folded; a name is a whole word: `@spark-ada-2` is not for `spark-ada`.
 
+use std::{iter::Peekable, str::Chars};
+
 use crate::{
     name::{AgentName, fold},
     near,
@@ -180,6 +182,8 @@ pub(crate) fn plain(text: &str) -> String {
                 let _first = rest.next();
                 let _second = rest.next_if(colour);
             }
+        } else if c == '\u{4}' {
+            skip_hex_colours(&mut rest);
         } else if c.is_whitespace() {
             out.push(' ');
         } else if !c.is_control() {
@@ -187,6 +191,23 @@ pub(crate) fn plain(text: &str) -> String {
         }
     }
     out
+}
+
+/// Skips the one or two colours behind a code for them: six digits, a comma, six more.
+fn skip_hex_colours(rest: &mut Peekable<Chars<'_>>) {
+    let Some(behind) = behind_colour(rest.clone()) else { return };
+    *rest = behind.clone();
+    let mut second = behind;
+    if second.next() == Some(',')
+        && let Some(behind) = behind_colour(second)
+    {
+        *rest = behind;
+    }
+}
+
+/// Returns what follows six hexadecimal digits; `None` if they are not there.
+fn behind_colour(mut text: Peekable<Chars<'_>>) -> Option<Peekable<Chars<'_>>> {
+    (0..6).all(|_| text.next().is_some_and(|c| c.is_ascii_hexdigit())).then_some(text)
 }
 
 #[cfg(test)]

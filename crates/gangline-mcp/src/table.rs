@@ -103,8 +103,21 @@ pub enum User {
     Agent,
     /// The person who runs the client: its inbox is the operator's.
     Person,
-    /// A program of a person's, with a token for this one agent: it reads and speaks, and decides nothing.
+    /// A program of a person's, with a token for this one agent: it reads what is said in rooms, and speaks.
+    /// See [`Opens`].
     Program,
+}
+
+/// What of a person's tool a token for one agent opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opens {
+    /// All of it: it speaks, or tells nothing that was said.
+    All,
+    /// What was said in rooms, and what this program said itself. What is private between the agent and its
+    /// owners is for the owner's token.
+    Rooms,
+    /// Nothing: it decides, gives orders, or looks at something else than the agent's rooms.
+    Nothing,
 }
 
 impl User {
@@ -165,7 +178,7 @@ pub fn withheld(name: &str, user: User) -> Option<String> {
     (user == User::Program && tool.is_for(User::Person) && !tool.is_for(user)).then(|| {
         format!(
             "`{name}` needs the owner's token, which is in the file `owner.token` of the state folder: with a \
-             token of the scope mcp:NICK a program reads and speaks, and no more"
+             token of the scope mcp:NICK a program reads what is said in rooms and speaks, and no more"
         )
     })
 }
@@ -220,25 +233,69 @@ impl Tool {
         }
     }
 
-    fn is_for(self, user: User) -> bool {
+    /// Returns what of this tool a token for one agent opens.
+    #[must_use]
+    pub fn opens(self) -> Opens {
         match self {
-            Self::Send | Self::Recv | Self::Ask | Self::LooseEnds | Self::Remind | Self::WhoAmI => {
-                true
-            }
-            Self::Answer | Self::CancelLooseEnd => user != User::Program,
+            Self::Send
+            | Self::Ask
+            | Self::Remind
+            | Self::WhoAmI
+            | Self::Who
+            | Self::Channels
+            | Self::Topic => Opens::All,
+            Self::Recv | Self::LooseEnds | Self::Read | Self::Attention => Opens::Rooms,
+            Self::Answer
+            | Self::CancelLooseEnd
+            | Self::Join
+            | Self::Part
+            | Self::Compact
+            | Self::Clear
+            | Self::SetDirectory
+            | Self::Pause
+            | Self::Resume
+            | Self::Abort
+            | Self::Whisper
+            | Self::NoReply
+            | Self::RequestSpawn
+            | Self::Kill
+            | Self::Start
+            | Self::Restart
+            | Self::Update
+            | Self::RequestApplyCommit
+            | Self::GetLogs => Opens::Nothing,
+        }
+    }
+
+    fn is_for(self, user: User) -> bool {
+        if user == User::Program {
+            return self.opens() != Opens::Nothing;
+        }
+        match self {
+            Self::Send
+            | Self::Recv
+            | Self::Ask
+            | Self::Answer
+            | Self::LooseEnds
+            | Self::CancelLooseEnd
+            | Self::Remind
+            | Self::WhoAmI => true,
             // Only a turn answers by its last text.
             Self::NoReply => user.is_in_a_session(),
             // In a session the agent's shell has these.
-            Self::Read | Self::Who | Self::Channels | Self::Topic | Self::SetDirectory => {
-                !user.is_in_a_session()
-            }
-            // Orders about where the agent is and what it remembers.
-            Self::Join | Self::Part | Self::Compact | Self::Clear => {
-                !user.is_in_a_session() && user != User::Program
-            }
+            Self::Read
+            | Self::Who
+            | Self::Channels
+            | Self::Topic
+            | Self::Join
+            | Self::Part
+            | Self::Compact
+            | Self::Clear
+            | Self::SetDirectory => !user.is_in_a_session(),
             // The owner's words: no agent gives them, not even to itself.
-            Self::Pause | Self::Resume | Self::Abort | Self::Whisper => user == User::Person,
-            Self::Attention => user.is_a_persons(),
+            Self::Pause | Self::Resume | Self::Abort | Self::Whisper | Self::Attention => {
+                user == User::Person
+            }
             Self::RequestSpawn
             | Self::Kill
             | Self::Start
@@ -406,13 +463,21 @@ fn read(user: User) -> (&'static str, Value) {
         User::Session | User::Manager | User::Agent => {
             "Reads what was said since the last read, oldest first, and counts it as read."
         }
-        User::Person | User::Program => {
+        User::Person => {
             "Reads the last lines of a channel that the agent is in, or those that it exchanged \
              with a nick; with the agent's own nick, what it exchanged with you. Nothing counts \
              as read by the agent."
         }
+        User::Program => {
+            "Reads the last lines of a channel that the agent is in. Nothing counts as read by the \
+             agent."
+        }
     };
-    (description, object(&json!({"from": PLACE.json(), "limit": limit}), &["from"]))
+    let from = match user {
+        User::Program => Text("the channel, such as #general").json(),
+        User::Session | User::Manager | User::Agent | User::Person => PLACE.json(),
+    };
+    (description, object(&json!({"from": from, "limit": limit}), &["from"]))
 }
 
 fn set_directory(user: User) -> &'static str {

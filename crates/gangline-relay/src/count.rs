@@ -7,7 +7,7 @@ use gangline_os::json;
 use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use serde::{
     Deserialize, Deserializer,
-    de::{MapAccess, Visitor, value::MapAccessDeserializer},
+    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::Value;
 
@@ -96,8 +96,8 @@ impl Counting {
             // Gemini's stream without events: one list.
             Some(b'[') => {
                 let text = &*String::from_utf8_lossy(body);
-                let all: Vec<Told> = json::from_str(text).unwrap_or_default();
-                all.into_iter().for_each(|told| self.take(told, text));
+                let all: Vec<Value> = json::from_str(text).unwrap_or_default();
+                all.iter().map(Told::lenient).for_each(|told| self.take(told, text));
             }
             Some(_) => self.told(body),
             None => {}
@@ -109,7 +109,7 @@ impl Counting {
         let has = |word: &str| text.contains(word);
         // Most events are pieces of text. `usageMetadata` has the word too.
         if (has("\"usage") || has("\"error") || (self.model.is_empty() && has("\"model")))
-            && let Ok(told) = json::from_str::<Told>(text)
+            && let Some(told) = Told::read(text)
         {
             self.take(told, text);
         }
@@ -165,6 +165,19 @@ struct Inner {
     error: Option<Value>,
 }
 
+impl Inner {
+    fn lenient(told: &Value) -> Self {
+        let error = told.get("error").filter(|it| !it.is_null()).cloned();
+        let usage = told.get("usage").and_then(Usage::lenient);
+        Self { model: part(told, "model"), usage, error }
+    }
+}
+
+/// Reads one part of an object; `None` if it is not there, or of another type.
+fn part<T: DeserializeOwned>(told: &Value, key: &str) -> Option<T> {
+    T::deserialize(told.get(key)?).ok()
+}
+
 /// Reads an object; anything else is nothing.
 fn inner<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Inner>, D::Error> {
     struct Object;
@@ -191,6 +204,28 @@ fn inner<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Inner>, D::Error> 
 }
 
 impl Told {
+    /// Reads a text. If a part of it is of another type than it has at any vendor's, the others count.
+    fn read(text: &str) -> Option<Self> {
+        let strict = json::from_str::<Self>(text).ok();
+        strict.or_else(|| json::from_str::<Value>(text).ok().map(|value| Self::lenient(&value)))
+    }
+
+    fn lenient(told: &Value) -> Self {
+        let text = |key: &str| part::<String>(told, key);
+        let inner = |key: &str| told.get(key).filter(|it| it.is_object()).map(Inner::lenient);
+        Self {
+            kind: text("type"),
+            message: inner("message"),
+            response: inner("response"),
+            usage: told.get("usage").and_then(Usage::lenient),
+            usage_metadata: part(told, "usageMetadata"),
+            model: text("model"),
+            model_version: text("modelVersion"),
+            error: told.get("error").filter(|it| !it.is_null()).cloned(),
+            code: told.get("code").filter(|it| !it.is_null()).cloned(),
+        }
+    }
+
     /// Returns what the error comes to that this tells, if it tells one; `text` is the whole of it.
     fn fault(&self, text: &str) -> Option<CallOutcome> {
         let within = self.response.as_ref().and_then(|response| response.error.as_ref());
@@ -267,6 +302,15 @@ impl<'de> Deserialize<'de> for Count {
                 self.visit_u64(number as u64)
             }
 
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Count, E> {
+                let text = text.trim();
+                match (text.parse::<u64>(), text.parse::<f64>()) {
+                    (Ok(number), _) => self.visit_u64(number),
+                    (Err(_), Ok(number)) => self.visit_f64(number),
+                    (Err(_), Err(_)) => Ok(Count(0)),
+                }
+            }
+
             fn visit_unit<E>(self) -> Result<Count, E> {
                 Ok(Count(0))
             }
@@ -304,6 +348,21 @@ struct Details {
 }
 
 impl Usage {
+    fn lenient(told: &Value) -> Option<Self> {
+        let count = |key: &str| part::<Count>(told, key);
+        told.is_object().then(|| Self {
+            input_tokens: count("input_tokens"),
+            output_tokens: count("output_tokens"),
+            cache_read_input_tokens: count("cache_read_input_tokens"),
+            cache_creation_input_tokens: count("cache_creation_input_tokens"),
+            cache_creation: part(told, "cache_creation"),
+            input_tokens_details: part(told, "input_tokens_details"),
+            prompt_tokens: count("prompt_tokens"),
+            completion_tokens: count("completion_tokens"),
+            prompt_tokens_details: part(told, "prompt_tokens_details"),
+        })
+    }
+
     /// Returns the tokens; what is not told is as it was.
     fn tokens(&self, wire: Wire, before: Tokens) -> Tokens {
         let of = |count: Option<Count>| count.map(|count| count.0);

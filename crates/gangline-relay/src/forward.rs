@@ -95,7 +95,7 @@ impl Shared {
         let began = self.clock.monotonic();
         let (Parts { method, uri, mut headers, .. }, body) = request.into_parts();
         let found = self.admit(&headers, uri.path())?;
-        if headers.contains_key(header::UPGRADE) {
+        if headers::wants_websocket(&headers) {
             let text = "this relay speaks HTTP requests only: POST to the same path";
             return Err(Refusal::new(StatusCode::UPGRADE_REQUIRED, text));
         }

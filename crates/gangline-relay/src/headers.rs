@@ -34,10 +34,35 @@ fn is_of_connection(name: &HeaderName) -> bool {
     )
 }
 
-/// Returns whether the relay says it itself: where the API is, how long the body is (the body knows), and
-/// in which form a response may come back (a compressed one could not be read).
+/// Returns whether the relay says it itself: where the API is, how long the body is (the body knows), in
+/// which form a response may come back (a compressed one could not be read), and what is asked: some servers
+/// believe these headers instead of the method and the path that the relay has looked at.
 fn is_ours(name: &HeaderName) -> bool {
-    matches!(name.as_str(), "host" | "accept-encoding" | "content-length" | "expect")
+    matches!(
+        name.as_str(),
+        "host"
+            | "accept-encoding"
+            | "content-length"
+            | "expect"
+            | "x-http-method"
+            | "x-http-method-override"
+            | "x-method-override"
+            | "x-original-url"
+            | "x-rewrite-url"
+            | "x-forwarded-prefix"
+            | "x-forwarded-uri"
+    )
+}
+
+/// Returns whether a request wants to become a WebSocket, which the relay cannot read. Any other offer may be
+/// passed over (RFC 9110, 7.8): `h2c` is one that many clients make.
+pub(crate) fn wants_websocket(headers: &HeaderMap) -> bool {
+    let offers = headers.get_all(header::UPGRADE).iter().map(HeaderValue::as_bytes);
+    let mut protocols = offers.flat_map(|offer| offer.split(|byte| *byte == b','));
+    protocols.any(|protocol| {
+        let name = protocol.trim_ascii().split(|byte| *byte == b'/').next();
+        name.is_some_and(|name| name.eq_ignore_ascii_case(b"websocket"))
+    })
 }
 
 /// Takes out these headers, and those that the header `connection` names.
@@ -118,6 +143,36 @@ mod tests {
         assert_eq!(all, headers(&pairs));
         of_request(&mut all);
         assert_eq!(all, headers(&[("accept", "*/*")]));
+    }
+
+    /// Google's servers take `X-HTTP-Method-Override` as the method, others the rest.
+    #[test]
+    fn no_header_makes_another_request_of_the_one_that_was_looked_at() {
+        let mut all = headers(&[
+            ("x-http-method-override", "POST"),
+            ("x-original-url", "/v1/messages"),
+            ("x-rewrite-url", "/v1/messages"),
+            ("x-stainless-lang", "js"),
+        ]);
+        of_request(&mut all);
+        assert_eq!(all, headers(&[("x-stainless-lang", "js")]));
+    }
+
+    #[test]
+    fn only_a_websocket_is_refused_among_upgrades() {
+        for (offer, is_one) in [
+            ("websocket", true),
+            ("WebSocket", true),
+            ("h2c, websocket/13", true),
+            ("h2c", false),
+            ("TLS/1.0, HTTP/2.0", false),
+            ("websockets", false),
+        ] {
+            assert_eq!(wants_websocket(&headers(&[("upgrade", offer)])), is_one, "{offer}");
+        }
+        let mut twice = headers(&[("upgrade", "h2c")]);
+        twice.append("upgrade", HeaderValue::from_static("websocket"));
+        assert!(wants_websocket(&twice) && !wants_websocket(&headers(&[])));
     }
 
     #[test]

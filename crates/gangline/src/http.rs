@@ -1,6 +1,6 @@
 //! What the hub's HTTP interface asks of the daemons, the configuration and the chat server.
 
-use std::{collections::HashMap, net::SocketAddr, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, net::SocketAddr, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_agent::attention::Site;
@@ -8,7 +8,7 @@ use gangline_api::{
     budget::Budgets,
     error::{ApiError, ErrorCode},
 };
-use gangline_core::{AgentName, cause::TURNS_PER_CAUSE};
+use gangline_core::{AgentName, cause::TURNS_PER_CAUSE, likeness};
 use gangline_http::{Client, Daemons, Order};
 use gangline_hub::hub::HttpOptions;
 use gangline_mcp::{
@@ -78,14 +78,26 @@ impl HubDaemons {
             state: Some(self.paths.state.clone()),
             folder: None,
         };
-        let name = match client.label.trim() {
-            "" => NAMELESS,
-            label => label,
-        };
-        let who = (&client.agent, name, client.user());
+        let name = name_of(client.label.trim(), &client.agent);
+        let who = (&client.agent, &*name, client.user());
         let host = Arc::new(Outside::at_hub((place, self.paths.clone()), store.clone(), who)?);
         clients.insert(key, Arc::clone(&host));
         Ok(host)
+    }
+}
+
+/// Returns under which name a program with a token of this label speaks: under none that people would take for
+/// ours, for an owner's or for an agent's.
+fn name_of<'a>(label: &'a str, agent: &AgentName) -> Cow<'a, str> {
+    match label {
+        "" => NAMELESS.into(),
+        label
+            if likeness::is_like_ours(label)
+                || likeness::is_like_agent_of(agent.server(), label) =>
+        {
+            format!("mcp_{label}").into()
+        }
+        label => label.into(),
     }
 }
 
@@ -181,4 +193,23 @@ impl Daemons for HubDaemons {
 fn told(code: ErrorCode, failure: &Failure) -> ApiError {
     let error = ApiError::new(code, failure.sentence());
     failure.remedies().into_iter().fold(error, |error, hint| error.hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    //! Under which name a program speaks.
+
+    use super::*;
+
+    #[test]
+    fn no_label_makes_a_program_look_like_us_or_an_agent() {
+        let agent = "oak-ada".parse().unwrap();
+        for label in ["owner", "0wner", "operator", "supervisor", "system1", "oak_ada", "0ak-bob"] {
+            assert_eq!(name_of(label, &agent), format!("mcp_{label}"));
+        }
+        for label in ["an editor", "ori", "matrix"] {
+            assert_eq!(name_of(label, &agent), label);
+        }
+        assert_eq!(name_of("", &agent), "operator");
+    }
 }

@@ -13,6 +13,7 @@ use gangline_core::{
     },
     digest::sha256_hex,
     hook::WebhookEvent,
+    privacy::Said,
     rule::Offer,
 };
 use gangline_runtime::{Answer, ApprovalAsk, ApprovalReply};
@@ -206,10 +207,10 @@ impl AgentLoop {
             ask.number = Some(number);
             let tool = ask.ask.tool.clone();
             let summary = ask.summary(&wanted(&tool, &ask.ask.input));
-            // What is asked in private is not for the alert channel.
-            let what = match self.asker().is_some_and(|row| place::is_private(&row.target)) {
-                true => format!("{tool}, in a private conversation"),
-                false => format!("{tool}: {summary}"),
+            // What is asked in private, at a shell or by a program is not for the alert channel.
+            let what = match self.asker().map_or(Said::InPrivate, |row| Said::at(&row.target)) {
+                Said::InPrivate => format!("{tool}, in private"),
+                Said::InARoom => format!("{tool}: {summary}"),
             };
             self.record(Some(turn), event::ApprovalAsked { number, tool, summary });
             // One that a rule or an earlier word decides waits for nobody.

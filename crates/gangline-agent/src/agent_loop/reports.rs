@@ -12,13 +12,14 @@ use gangline_core::{
     mention,
     outcome::Outcome,
     patience,
+    privacy::Said,
 };
 use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
 use gangline_store::{Entry, LineKind, NewAlert};
 
 use super::AgentLoop;
-use crate::{alerts::alert, place, texts};
+use crate::{alerts::alert, texts};
 
 /// The most that is reported of a message or an error, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
@@ -82,9 +83,15 @@ impl AgentLoop {
         let ran = cut(&format!("{tool} `{summary}`"), UNASKED_MAX);
         let mode = self.shown.permissions.map_or("ask", Permissions::as_str);
         let text = texts::ran_unasked((&self.me.agent, mode), &ran);
-        self.shown.unasked = Some(ran.clone());
         self.record_notice(Some(turn), "unasked", text.clone());
-        let alert = alert(&self.me, WebhookEvent::AgentError, &text).group("unasked");
+        // WHOIS and the alert channel are read by others than those who spoke.
+        let for_all = match self.asker().map_or(Said::InPrivate, |row| Said::at(&row.target)) {
+            Said::InARoom => ran,
+            Said::InPrivate => tool.to_owned(),
+        };
+        let alerted = texts::ran_unasked((&self.me.agent, mode), &for_all);
+        self.shown.unasked = Some(for_all);
+        let alert = alert(&self.me, WebhookEvent::AgentError, &alerted).group("unasked");
         self.raise(alert);
         if let Some(row) = self.asker() {
             let key = format!("unasked-{turn}");
@@ -110,8 +117,8 @@ impl AgentLoop {
 
     /// Messages are in the turn now.
     pub(super) fn messages_taken(&mut self, turn: TurnId, ids: &[MessageId]) {
-        let rows = ids.iter().filter_map(|id| self.rows.get(id));
-        let in_private = rows.map(|it| &it.row.target).any(|target| place::is_private(target));
+        let mut rows = ids.iter().filter_map(|id| self.rows.get(id));
+        let in_private = rows.any(|it| Said::at(&it.row.target) == Said::InPrivate);
         self.turn_is_private(in_private);
         for id in ids {
             let Some(row) = self.rows.get(id).map(|waiting| &waiting.row) else { continue };
@@ -165,7 +172,7 @@ impl AgentLoop {
             Some(question) => format!("the answer to question {question}"),
             None => mention::strip(task, &[&self.me.agent]),
         };
-        let text = complete(&self.me.agent, &task, &row.target);
+        let text = complete(&self.me.agent, (&task, &row.sender), &row.target);
         let alert = Box::new(alert(&self.me, WebhookEvent::AgentComplete, &text));
         self.journal.push(Entry::AlertUnlessAsked { alert, turn, message: row.id });
     }

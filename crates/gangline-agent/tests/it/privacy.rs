@@ -34,15 +34,20 @@ fn what_is_said_in_private_is_in_no_alert() {
     owner.say(ADA, "say plum");
     // The task is finished before another one begins, and the others are not.
     rig.sees("SELECT count(*) FROM alerts", &["2"]);
+    // What a program says is said in no room either.
+    let wake = r#"{"cmd":"wake","from":"matrix","body":"new plum"}"#;
+    assert_eq!(daemon.dial().exchange(wake), r#"{"ok":true}"#);
+    rig.sees("SELECT count(*) FROM alerts", &["3"]);
     for line in ["ask plum", "run plum"] {
         owner.say(ADA, line);
     }
     let private = [
+        "agent_complete [COMPLETE] lab-ada finished a task of matrix.",
         "agent_complete [COMPLETE] lab-ada finished a task of otto, who was answered in private.",
         "agent_question [QUESTION] lab-ada needs input: \"(asked in private)\"",
-        "agent_approval [APPROVAL] lab-ada asks to run Bash, in a private conversation.",
+        "agent_approval [APPROVAL] lab-ada asks to run Bash, in private.",
     ];
-    let told = eventually("the three alerts", || {
+    let told = eventually("the four alerts", || {
         let told = rig.query(ALERTS);
         let has = |part: &&str| told.iter().any(|line| line.starts_with(*part));
         private.iter().all(has).then_some(told)

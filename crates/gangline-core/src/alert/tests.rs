@@ -101,16 +101,16 @@ fn the_texts_are_those_of_the_seed() {
         "[ERROR] spark-assimilai crashed: process exited with code 1",
     );
     check(
-        text::complete(&culture, "benchmark nemotron", "#benchmarks"),
+        text::complete(&culture, ("benchmark nemotron", "ori"), "#benchmarks"),
         "[COMPLETE] spark-culture finished task \"benchmark nemotron\". Results in #benchmarks.",
     );
     check(
-        text::complete(&culture, "build", "ori"),
+        text::complete(&culture, ("build", "ori"), "ori"),
         "[COMPLETE] spark-culture finished a task of ori, who was answered in private.",
     );
     check(
-        text::complete(&culture, "build", ""),
-        "[COMPLETE] spark-culture finished task \"build\".",
+        text::complete(&culture, ("build", "matrix"), ""),
+        "[COMPLETE] spark-culture finished a task of matrix.",
     );
     let timeout = |then| text::timeout(&culture, QuestionNumber(12), "go?", then);
     let late = "[TIMEOUT] spark-culture got no answer in time to question 12: \"go?\"";

@@ -3,7 +3,7 @@
 use super::Telling;
 use crate::{
     ApprovalNumber, FindingNumber, QuestionNumber, finding::Choice, hook::WebhookEvent,
-    name::AgentName, question::OnTimeout, shown,
+    name::AgentName, privacy::Said, question::OnTimeout, shown,
 };
 
 /// The supervisor has given up: the agent repeats itself (R1-42).
@@ -25,16 +25,16 @@ pub fn crashed(agent: &AgentName, how: &str) -> String {
     format!("[ERROR] {agent} crashed: {how}")
 }
 
-/// Nothing waits any more (R1-42). `place` is a channel, a nick, or nothing.
+/// Nothing waits any more (R1-42). `place` is a channel, a nick, or nothing: what was not said in a room is
+/// not for the alert channel.
 #[must_use]
-pub fn complete(agent: &AgentName, task: &str, place: &str) -> String {
-    match place {
-        "" => format!("[COMPLETE] {agent} finished task \"{task}\"."),
-        room if room.starts_with(['#', '&', '+', '!']) => {
+pub fn complete(agent: &AgentName, (task, sender): (&str, &str), place: &str) -> String {
+    match (Said::at(place), place) {
+        (Said::InARoom, room) => {
             format!("[COMPLETE] {agent} finished task \"{task}\". Results in {room}.")
         }
-        // What was said in private is not for the alert channel.
-        nick => {
+        (Said::InPrivate, "") => format!("[COMPLETE] {agent} finished a task of {sender}."),
+        (Said::InPrivate, nick) => {
             format!("[COMPLETE] {agent} finished a task of {nick}, who was answered in private.")
         }
     }

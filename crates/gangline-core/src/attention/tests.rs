@@ -4,10 +4,15 @@ use crate::{AgentName, FindingNumber, finding::ChoiceWord};
 use std::time::Duration;
 
 use super::{
-    Affects, Held, Item, ItemKind, ItemState, approval_severity, parse_answer, question_severity,
-    rank,
+    Affects, Held, Item, ItemKind, ItemState, Offer, approval_severity, parse_answer,
+    question_severity, rank,
 };
-use crate::{Redacted, finding::Severity, time::WallMicros};
+use crate::{
+    Redacted,
+    finding::Severity,
+    privacy::{Reader, Said},
+    time::WallMicros,
+};
 
 fn item(number: i64, severity: Severity) -> Item {
     Item {
@@ -24,6 +29,7 @@ fn item(number: i64, severity: Severity) -> Item {
         recommended: None,
         affects: Affects::default(),
         since: WallMicros(100),
+        said: Said::InARoom,
     }
 }
 
@@ -94,4 +100,34 @@ fn a_choice_said_to_somebody_else_is_answered_with_the_line_to_send() {
     assert_eq!(super::say_to(&agent, FindingNumber(12), ChoiceWord::Resume), expected);
     // The line is one that is read.
     assert_eq!(parse_answer("12 resume"), Some((FindingNumber(12), ChoiceWord::Resume)));
+}
+
+/// Of what was said in private others learn that it waits, how grave it is, and what we say of it.
+#[test]
+fn others_are_shown_no_word_of_what_was_said_in_private() {
+    for (kind, options_stay) in
+        [(ItemKind::Question, false), (ItemKind::Approval, true), (ItemKind::Finding, true)]
+    {
+        let text = |text: &str| Redacted::from_store(text.to_owned());
+        let offer = Offer { word: "1".to_owned(), what: "pay".to_owned() };
+        let affects = Affects { text: text("the wire"), people: 2, ..Affects::default() };
+        let private = Item {
+            kind,
+            cause: text("wire 90000 EUR?"),
+            evidence: text("ACME"),
+            options: vec![offer],
+            affects,
+            said: Said::InPrivate,
+            ..item(7, Severity::Warning)
+        };
+        assert_eq!(private.clone().shown_to(Reader::Owner), private);
+        let open = Item { said: Said::InARoom, ..private.clone() };
+        assert_eq!(open.clone().shown_to(Reader::Others), open);
+        let shown = private.clone().shown_to(Reader::Others);
+        assert_eq!((shown.number, &shown.agent, shown.kind), (7, &private.agent, kind));
+        assert_eq!((shown.severity, shown.affects.people), (Severity::Warning, 2));
+        assert_eq!(!shown.options.is_empty(), options_stay, "{kind}");
+        let told = format!("{} {} {}", shown.cause, shown.evidence, shown.affects.text);
+        assert_eq!(told.trim(), "(not said in a room: the owner's token shows it)");
+    }
 }

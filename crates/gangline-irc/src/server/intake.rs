@@ -125,14 +125,20 @@ impl State {
     }
 }
 
-/// Returns whether no client sends such a line before its registration is done. Names in an old encoding are
-/// none of these: [`read`] takes them.
+/// Returns whether no client sends such a line before its registration is done: one without a command, or in
+/// another encoding. Names in an old encoding are none of these: [`read`] takes them.
 fn is_foreign(line: &[u8]) -> bool {
-    let is_named = || {
-        Message::parse(line)
-            .is_ok_and(|message| matches!(&*message.command, "NICK" | "USER" | "QUIT"))
-    };
-    line.contains(&0) || (std::str::from_utf8(line).is_err() && !is_named())
+    match Message::parse(line) {
+        Ok(message) => {
+            let is_named = matches!(&*message.command, "NICK" | "USER" | "QUIT");
+            std::str::from_utf8(line).is_err() && !is_named
+        }
+        Err(ParseError::NoCommand | ParseError::BadCommand | ParseError::EmptySource) => true,
+        Err(ParseError::ControlByte { .. }) => line.contains(&0),
+        Err(ParseError::Empty | ParseError::TagsTooLong { .. }) => {
+            std::str::from_utf8(line).is_err()
+        }
+    }
 }
 
 /// Why a line is no request.

@@ -35,10 +35,15 @@ pub(super) fn recv(user: User) -> Described {
              with in_reply_to. Without an open turn it lists what waits and takes nothing. Without \
              wait_seconds it returns at once."
         }
-        User::Person | User::Program => {
+        User::Person => {
             "Takes what is new in the owners' inbox from this agent: its letters, its questions to \
              them, and its answers to what you asked here. Answer letters and questions by \
              `answer`. The agent's own inbox is not touched. Without wait_seconds it returns at once."
+        }
+        User::Program => {
+            "Returns what is new from this agent: its answers to what you asked here, and the \
+             questions that it asked the owners in a room, which only they can answer. Without \
+             wait_seconds it returns at once."
         }
     };
     (description, object(&properties, &[]))
@@ -137,17 +142,22 @@ pub(super) fn answered() -> Value {
 }
 
 pub(super) fn loose_ends(user: User) -> Described {
-    if user.is_a_persons() {
-        let description = "Lists what is open between the owners and the agent: questions to \
-                           them (kind `asked`), letters, what waits in the agent's inbox \
-                           (`message`, not taken), and its reminders.";
-        return (description, object(&json!({}), &[]));
-    }
-    (
-        "Lists what is still open: questions that you asked, questions that you were asked, and your \
-         reminders, each with its kind and id.",
-        object(&json!({}), &[]),
-    )
+    let description = match user {
+        User::Person => {
+            "Lists what is open between the owners and the agent: questions to them (kind `asked`), \
+             letters, what waits in the agent's inbox (`message`, not taken), and its reminders."
+        }
+        User::Program => {
+            "Lists what is open in the agent's rooms, and of what you asked here: questions to the \
+             owners (kind `asked`), what waits in the agent's inbox (`message`, not taken), and its \
+             reminders."
+        }
+        User::Session | User::Manager | User::Agent => {
+            "Lists what is still open: questions that you asked, questions that you were asked, and \
+             your reminders, each with its kind and id."
+        }
+    };
+    (description, object(&json!({}), &[]))
 }
 
 pub(super) fn open(user: User) -> Value {

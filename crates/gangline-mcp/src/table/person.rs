@@ -39,7 +39,8 @@ pub(super) fn attention(user: User) -> Described {
     let description = match user {
         User::Program => {
             "Lists what waits for a human of this agent, the most urgent first: questions, approvals and \
-             findings, each with its cause and what may be answered. It answers nothing."
+             findings, each with its cause and what may be answered. What was not said in a room is listed \
+             without its words. It answers nothing."
         }
         User::Session | User::Manager | User::Agent | User::Person => {
             "Lists what waits for a human, of all agents, the most urgent first: questions, approvals and \

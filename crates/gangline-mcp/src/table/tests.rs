@@ -1,13 +1,13 @@
 //! Who is offered what.
 
-use super::{ALL, Tool, User, offered, withheld};
+use super::{ALL, Opens, Tool, User, offered, withheld};
 
 fn names(user: User) -> Vec<&'static str> {
     offered(user).iter().map(|tool| tool.name).collect()
 }
 
 /// What reads and speaks, beside `attention`.
-const OF_A_PROGRAM: [&str; 11] = [
+const OF_A_PROGRAM: [&str; 10] = [
     "send",
     "recv",
     "ask",
@@ -18,7 +18,6 @@ const OF_A_PROGRAM: [&str; 11] = [
     "who",
     "channels",
     "topic",
-    "set_directory",
 ];
 
 /// A program with a token for one agent reads and speaks; each other tool of a person is refused to it, and
@@ -44,12 +43,21 @@ fn a_programs_token_opens_what_reads_and_speaks_and_nothing_else() {
         "part",
         "compact",
         "clear",
+        "set_directory",
         "pause",
         "resume",
         "abort",
         "whisper",
     ];
     assert_eq!(refused, all);
+}
+
+/// What shows something that was said shows a program what was said in rooms: each of these has a test of
+/// what it leaves out, in `gangline::mcp::outside::operator::tests` and `hub_http`.
+#[test]
+fn what_shows_words_of_others_is_open_for_rooms_only() {
+    let rooms: Vec<_> = ALL.into_iter().filter(|tool| tool.opens() == Opens::Rooms).collect();
+    assert_eq!(rooms, [Tool::Recv, Tool::LooseEnds, Tool::Read, Tool::Attention]);
 }
 
 #[test]

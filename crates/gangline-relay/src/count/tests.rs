@@ -107,6 +107,51 @@ fn a_number_that_nobody_can_have_used_is_the_most_that_is_believed() {
     assert_eq!(tokens.map(|it| (it.input, it.output)), Some((0, 2)));
 }
 
+/// One part of an odd type hides no other: numbers as texts, lists and words where an object belongs, a key
+/// that is there twice.
+#[test]
+fn a_part_of_another_type_hides_no_other() {
+    let (ten_and_three, three) = (
+        Tokens { input: 10, output: 3, ..Tokens::default() },
+        Tokens { output: 3, ..Tokens::default() },
+    );
+    for (usage, expected) in [
+        (r#"{"input_tokens": "10", "output_tokens": "3"}"#, ten_and_three),
+        (r#"{"input_tokens": " 1e1 ", "output_tokens": 3.9}"#, ten_and_three),
+        (r#"{"input_tokens": [10], "output_tokens": 3}"#, three),
+        (r#"{"input_tokens": {"usage": 10}, "output_tokens": 3}"#, three),
+        (r#"{"input_tokens": true, "output_tokens": 3}"#, three),
+        (r#"{"input_tokens": "ten", "output_tokens": 3}"#, three),
+        (r#"{"input_tokens": "NaN", "output_tokens": 3}"#, three),
+        (r#"{"input_tokens": -10, "output_tokens": 3}"#, three),
+        (r#"{"input_tokens": 1, "input_tokens": 10, "output_tokens": 3}"#, ten_and_three),
+        (
+            r#"{"input_tokens": 10, "output_tokens": 3, "cache_creation": "x",
+                "input_tokens_details": [], "prompt_tokens_details": 5}"#,
+            ten_and_three,
+        ),
+    ] {
+        let usage = usage.replace('\n', " ");
+        for body in [
+            format!(r#"{{"model": "m", "usage": {usage}}}"#),
+            format!(r#"{{"model": "m", "message": [1], "usage": {usage}}}"#),
+            format!(r#"{{"model": "m", "response": "none", "usage": {usage}}}"#),
+            format!(r#"{{"type": 5, "model": "m", "modelVersion": 7, "usage": {usage}}}"#),
+            format!(r#"{{"response": {{"model": "m", "usage": {usage}}}, "model": {{}}}}"#),
+        ] {
+            for wire in [Wire::Anthropic, Wire::Chat, Wire::Responses, Wire::Other] {
+                let told = read(wire, JSON, &body);
+                assert_eq!(told, ("m".to_owned(), Some(expected)), "{wire:?} {body}");
+            }
+            let streamed = events(&[body.as_str()]);
+            assert_eq!(read(Wire::Chat, EVENTS, &streamed).1, Some(expected), "{streamed}");
+        }
+    }
+    for body in [r#"{"usage": 5}"#, r#"{"usage": "10"}"#, r#"["usage"]"#] {
+        assert_eq!(read(Wire::Anthropic, JSON, body).1, None, "{body}");
+    }
+}
+
 #[test]
 fn a_piece_says_whether_it_told_something() {
     let mut stream = counting(Wire::Anthropic, EVENTS);

@@ -3,8 +3,10 @@
 use std::{collections::HashMap, time::Duration};
 
 use gangline_core::{
-    AgentName, Redacted,
+    AgentName, MessageId, Redacted,
+    approval::Audience,
     attention::{self, Affects, Held, Item, ItemKind, ItemState, Offer},
+    privacy::Said,
     question::Asked,
     time::WallMicros,
 };
@@ -40,7 +42,11 @@ pub(crate) fn list(c: &Connection, now: UnixMicros) -> Result<Vec<Item>, Fault> 
     }
     for row in approvals::list(c, None, true)? {
         let affects = affects(&row.agent, None);
-        items.push(approval(row, affects, now));
+        let said = match row.audience {
+            Audience::Everybody => said(c, row.message)?,
+            Audience::Owners => Said::InPrivate,
+        };
+        items.push(Item { said, ..approval(row, affects, now) });
     }
     for row in changes::list(c, None, true)? {
         let affects = affects(&row.agent, Some(&row.reply_target));
@@ -49,7 +55,8 @@ pub(crate) fn list(c: &Connection, now: UnixMicros) -> Result<Vec<Item>, Fault> 
     for row in findings::list(c, &FindingFilter::default(), page_max())? {
         if !row.choices.is_empty() {
             let affects = affects(&row.agent, None);
-            items.push(row.into_item(affects));
+            let said = said(c, row.message)?;
+            items.push(Item { said, ..row.into_item(affects) });
         }
     }
     attention::rank(&mut items);
@@ -73,6 +80,14 @@ fn waiting(c: &Connection) -> Result<HashMap<AgentName, (u64, u64)>, Fault> {
     Ok(rows.into_iter().collect())
 }
 
+/// Returns where the message was said that an item is about.
+fn said(c: &Connection, message: Option<MessageId>) -> Result<Said, Fault> {
+    let Some(message) = message else { return Ok(Said::InPrivate) };
+    let sql = "SELECT target FROM messages WHERE id = ?";
+    let target: Option<String> = sql::first(c, sql, params![message.0], sql::column)?;
+    Ok(Said::at(&target.unwrap_or_default()))
+}
+
 fn since(at: UnixMicros, now: UnixMicros) -> (WallMicros, Duration) {
     (WallMicros(at.0), now.since(at))
 }
@@ -81,6 +96,7 @@ fn question(row: QuestionRow, affects: Affects, now: UnixMicros) -> Item {
     let (since, waited) = since(row.asked_at, now);
     let held = if row.waits.is_some() { Held::Call } else { Held::Nothing };
     let options = row.options.iter().enumerate();
+    let said = Said::of_question(&row.asked, &row.reply_target);
     let room = match &row.asked {
         Asked::Room(room) => Some(room.to_string()),
         Asked::Operator | Asked::Person(_) | Asked::Agents(_) => affects.room.clone(),
@@ -101,6 +117,7 @@ fn question(row: QuestionRow, affects: Affects, now: UnixMicros) -> Item {
         recommended: None,
         affects: Affects { room, ..affects },
         since,
+        said,
     }
 }
 
@@ -125,11 +142,13 @@ fn approval(row: ApprovalRow, affects: Affects, now: UnixMicros) -> Item {
         recommended: None,
         affects,
         since,
+        said: Said::InPrivate,
     }
 }
 
 fn change(row: ChangeRow, affects: Affects, now: UnixMicros) -> Item {
     let (since, waited) = since(row.asked_at, now);
+    let said = Said::at(&row.reply_target);
     Item {
         number: row.number.0,
         kind: ItemKind::Approval,
@@ -144,5 +163,6 @@ fn change(row: ChangeRow, affects: Affects, now: UnixMicros) -> Item {
         recommended: None,
         affects,
         since,
+        said,
     }
 }

@@ -4,6 +4,7 @@ use gangline_core::{
     AgentName, FindingNumber, MessageId, TurnId,
     attention::{Affects, Item, ItemKind, ItemState, Offer},
     finding::{Choice, ChoiceWord, FindingKind, FindingState, Severity},
+    privacy::Said,
     redact::Redacted,
     time::WallMicros,
     word::Stored,
@@ -175,7 +176,8 @@ impl FindingRow {
 }
 
 impl FindingRow {
-    /// Returns the finding as an item of the attention list.
+    /// Returns the finding as an item of the attention list, for owners: what it is about may have been said
+    /// in private.
     #[must_use]
     pub fn into_item(self, affects: Affects) -> Item {
         let offer = |it: Choice| Offer { word: it.word.to_string(), what: it.what };
@@ -197,6 +199,8 @@ impl FindingRow {
             recommended: self.recommended.map(|word| word.to_string()),
             affects: Affects { text: self.affects, ..affects },
             since: WallMicros(self.raised_at.0),
+            // What it is about is in another row.
+            said: Said::InPrivate,
         }
     }
 }

@@ -16,7 +16,7 @@ mod work;
 use std::{ffi::OsString, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_core::{AgentName, name::Target};
+use gangline_core::{AgentName, name::Target, privacy::Reader};
 use gangline_mcp::table::{Tool, User, offered, withheld};
 use gangline_os::{
     CancellationToken,
@@ -139,7 +139,7 @@ impl Outside {
             Who::Agent => User::Agent,
             Who::Person(_) => User::Person,
         };
-        Ok(Self::with((Work { reach, who }, user), place))
+        Ok(Self::with((Work { reach, who, reader: reader(user) }, user), place))
     }
 
     /// Returns the host for a person's client at the hub, who speaks under this name.
@@ -153,7 +153,7 @@ impl Outside {
         let no_such = || Failure::user(format!("cannot find the socket of the daemon of {agent}"));
         let reach = Reach::find(&env, Some(agent), LegacyTmp::No)?.ok_or_else(no_such)?;
         let who = Who::Person(Person::new(Some(name), place.clone()));
-        let outside = Self::with((Work { reach, who }, user), place);
+        let outside = Self::with((Work { reach, who, reader: reader(user) }, user), place);
         Ok(Self { opened: OnceCell::new_with(Some((paths, store))), ..outside })
     }
 
@@ -191,13 +191,13 @@ impl Outside {
             record::before(opened, agent, &call).await;
         }
         let (id, name) = (call.id.clone(), call.name.clone());
+        let site = |(paths, store)| Site { paths, store, agent, reader: self.work.reader };
         let outcome = match (needs(tool), opened) {
             (Needs::Inbox, Ok((paths, store))) => {
-                let site = Site { paths, store, agent };
-                self.inbox.call(site, (tool, &call), taken_back).await
+                self.inbox.call(site((paths, store)), (tool, &call), taken_back).await
             }
             (Needs::Owner, Ok((paths, store))) => {
-                Some(owners::call((Site { paths, store, agent }, self.user), (tool, &call)).await)
+                Some(owners::call((site((paths, store)), self.user), (tool, &call)).await)
             }
             (Needs::Inbox | Needs::Owner, Err(ref failure)) => Some(Err(sentences(failure))),
             (Needs::Daemon, _) => self.on_thread(call, taken_back).await,
@@ -265,6 +265,14 @@ impl ToolHost for Outside {
             Who::Agent => self.on_thread(call, &taken_back).await,
             Who::Person(_) => self.of_person(tool, call, &taken_back).await,
         }
+    }
+}
+
+/// Returns who reads what a user of the tools is shown.
+fn reader(user: User) -> Reader {
+    match user {
+        User::Session | User::Manager | User::Agent | User::Person => Reader::Owner,
+        User::Program => Reader::Others,
     }
 }
 

@@ -250,6 +250,7 @@ fn wrong_messages_over_http_are_told_as_that() {
         "part",
         "compact",
         "clear",
+        "set_directory",
         "pause",
         "resume",
         "abort",
@@ -314,6 +315,7 @@ fn a_programs_token_decides_nothing_and_sees_its_own_agent_alone() {
         ("clear", json!({})),
         ("join", json!({"channel": "#side"})),
         ("part", json!({"channel": "#general"})),
+        ("set_directory", json!({"path": "/"})),
     ] {
         let told = scene.call(&token, tool, input);
         let text = told["result"]["content"][0]["text"].as_str().unwrap();
@@ -327,11 +329,49 @@ fn a_programs_token_decides_nothing_and_sees_its_own_agent_alone() {
     assert_ne!(answered["result"]["isError"], true, "{answered}");
 }
 
+/// A program's token shows what is said in rooms and nothing that is private between the agent and its owners:
+/// by no tool, under no name of the conversation. The owner's token shows all of it.
+#[test]
+fn a_programs_token_shows_nothing_private() {
+    let scene = Scene::open(&["oak-ada"]);
+    let args = ["--config", &scene.stage.config, "token", "add", "--scope", "mcp:ada"];
+    let args = [&args[..], &["--label", "ori"]].concat();
+    let token = scene.stage.world.run(&args).ok().trim().to_owned();
+    let (owner, state) = (scene.stage.token(), scene.stage.world.state());
+    crate::inbox::ask(&state, "oak-ada", &["wire the plums where?"], "the plum letter");
+    let mut ori = scene.stage.member("ori");
+    ori.say("oak-ada", "say exactly ripe plum");
+    ori.hears("oak-ada", "ori", "ripe plum");
+    ori.say("#general", "a pear for all");
+    let shows = |token: &str, tool: &str, input: &Value, word: &str| {
+        scene.call(token, tool, input.clone()).to_string().contains(word)
+    };
+    let room = json!({"from": "#general"});
+    eventually("the line of the room", || shows(&token, "read", &room, "pear").then_some(()));
+    for (tool, input) in [
+        ("attention", json!({})),
+        ("get_loose_ends", json!({})),
+        ("recv", json!({"max": 32})),
+        ("read", json!({"from": "ori"})),
+        ("read", json!({"from": "oak-ada"})),
+        ("read", json!({"from": "OAK-ADA"})),
+        ("read", json!({"from": " ori "})),
+    ] {
+        assert!(!shows(&token, tool, &input, "plum"), "{tool} {input}");
+        if input["from"] != "oak-ada" && input["from"] != "OAK-ADA" {
+            assert!(shows(&owner, tool, &input, "plum"), "{tool} {input}");
+        }
+    }
+    let told = scene.call(&token, "attention", json!({}));
+    let item = &told["result"]["structuredContent"]["items"][0];
+    assert_eq!((&item["number"], &item["options"]), (&json!(1), &json!([])), "{told}");
+}
+
 /// Two calls that wait at once are not given the same: each letter is given to one of them.
 #[test]
 fn two_receives_at_once_are_given_each_letter_once() {
     let scene = Scene::open(&["oak-ada"]);
-    let token = scene.token("mcp:oak-ada");
+    let token = scene.stage.token();
     let given = std::thread::scope(|scope| {
         let wait = || {
             let told = scene.call(&token, "recv", json!({"wait_seconds": 20, "max": 1}));

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use gangline_testkit::{IrcPeer, World, database, eventually, programs, stage};
+use gangline_testkit::{IrcPeer, Stage, World, database, eventually, programs, stage};
 
 const CAPS: &str = "message-tags server-time batch echo-message draft/chathistory";
 const KEY: &str = "sk-ant-standin-0123456789abcdef";
@@ -124,4 +124,34 @@ fn opencode_reaches_its_model_by_the_relay() {
         opencode.display()
     );
     story(&backend, "/v1", "opencode acp");
+}
+
+/// A daemon that is killed while a call is under way has noted it: its next life counts the call, with what it
+/// is taken to have used, and nothing stays noted.
+#[test]
+fn a_call_that_the_daemon_was_killed_in_is_counted() {
+    let yaml = "permissions: bypass\n    relay: true";
+    let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &["oak-ada"], Some(SCRIPT), ("", yaml));
+    let _hub = stage.up();
+    let mut ori = stage.member("ori");
+    ori.say("#general", "@oak-ada are you there?");
+    ori.hears("oak-ada", "#general", "by way of the relay");
+    let open = || stage.query("SELECT epoch || ' ' || (bytes > 0) FROM relay_open");
+    eventually("the first call to be settled", || open().is_empty().then_some(()));
+    stage.hold_model();
+    ori.say("#general", "@oak-ada and now?");
+    eventually("the noted call", || (open() == ["1 1"]).then_some(()));
+    stage.world.processes_like("daemon oak-ada").into_iter().for_each(super::claude::kill_hard);
+    let counted = "SELECT outcome || ' ' || calls FROM relay_calls ORDER BY outcome";
+    eventually("the count of the next life", || {
+        stage.query(counted).contains(&"unsettled 1".to_owned()).then_some(())
+    });
+    stage.release_model();
+    ori.hears("oak-ada", "#general", "by way of the relay");
+    eventually("every call to be settled", || open().is_empty().then_some(()));
+    let used = "SELECT count(*) FROM usage WHERE source = 'relay' AND output = 0 AND input > 0 \
+                AND model = 'standin-oak-ada'";
+    assert_eq!(stage.query(used), ["1"]);
+    let shown = stage.world.run(&["--config", &stage.config, "budget"]).ok();
+    assert!(shown.contains("unsettled"), "{shown}");
 }

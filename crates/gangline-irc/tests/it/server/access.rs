@@ -118,6 +118,12 @@ async fn another_protocol_is_closed_at_its_first_byte() {
         &b"CAP LS 302\r\nJOIN \xff\xfe"[..],
         b"NICK w\r\n\x16\x03\xff",
         b"NICK w\r\nUSER \0 0 * :w",
+        b"\tGET / HTTP/1.1",
+        b"CAP LS 302\r\n\x16\x03\x01\x02",
+        b"NICK w\r\nContent-Type: text/plain",
+        b"NICK w\r\nContent-Disposition: form-data; name=\"x\"",
+        b"CAP LS 302\r\n--boundary",
+        b"CAP LS 302\r\n: PRIVMSG",
     ] {
         let mut peer = room.dial().await;
         peer.raw(&[later, SMUGGLED].concat()).await;

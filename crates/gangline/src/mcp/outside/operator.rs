@@ -8,6 +8,7 @@ use std::{collections::BTreeSet, time::Duration};
 use gangline_config::Role;
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, QuestionNumber, Redactor,
+    privacy::{Reader, Said},
     question::{self, Asked, Choose, Standing, draft::check_text},
     reminder,
 };
@@ -19,7 +20,7 @@ use gangline_os::{
 };
 use gangline_runtime::ToolCall;
 use gangline_store::{
-    LetterFilter, NewAnswer, NewMessage, PAGE_MAX, QuestionFilter, Store, StoreError,
+    LetterFilter, LetterRow, NewAnswer, NewMessage, PAGE_MAX, QuestionFilter, Store, StoreError,
 };
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -43,6 +44,8 @@ struct Given {
     questions: BTreeSet<QuestionNumber>,
     /// What was asked here and has no answer yet.
     asked: Vec<MessageId>,
+    /// The reminders that were made here.
+    reminders: BTreeSet<i64>,
 }
 
 /// The operator's inbox.
@@ -55,6 +58,8 @@ pub(super) struct Site<'a> {
     pub(super) paths: &'a Paths,
     pub(super) store: &'a Store,
     pub(super) agent: &'a AgentName,
+    /// Who is shown what is there.
+    pub(super) reader: Reader,
 }
 
 impl Inbox {
@@ -69,9 +74,12 @@ impl Inbox {
             Tool::Recv => return self.recv(site, &call.input, taken_back).await,
             Tool::Ask => self.ask(site, call).await,
             Tool::Answer => site.answer(&call.input).await,
-            Tool::LooseEnds => site.loose_ends().await,
+            Tool::LooseEnds => {
+                let given = self.0.lock().await;
+                site.open(&given).await.map_err(|error| failed(&error))
+            }
             Tool::CancelLooseEnd => site.cancel(&call.input).await,
-            Tool::Remind => site.remind(call).await,
+            Tool::Remind => self.remind(site, call).await,
             Tool::WhoAmI => Ok(site.whoami()),
             Tool::Send
             | Tool::NoReply
@@ -170,6 +178,25 @@ impl Inbox {
         site.notify();
         Ok(json!({"id": id.to_string(), "to": site.agent}).to_string())
     }
+
+    async fn remind(&self, site: Site<'_>, call: &ToolCall) -> Result<String, String> {
+        let message = needed(&call.input, "message")?;
+        let zones = |name: &str| TimeZone::get(name).ok();
+        let due = reminder::due(needed(&call.input, "due")?, &owner::now(), &zones);
+        let due = due.map_err(|error| format!("`due`: {error}"))?;
+        let loaded = configuration::quiet(&site.paths.config_file);
+        let body = owner::reminder_text((site.paths, loaded.as_ref()), site.agent, message);
+        let body = body.map_err(|error| format!("`message`: {}", failed(&error)))?;
+        let new = owner::reminder(site.agent, format!("mcp/{}", call.id), (&due, body));
+        let made = site.store.remind(new).await.map_err(|error| failed(&error))?;
+        site.notify();
+        self.0.lock().await.reminders.insert(made.id);
+        let mut told = json!({"id": made.id, "due_at": rfc3339(made.due_at)});
+        if let Some(repeats) = due.repeats {
+            told["repeats"] = json!(repeats.describe());
+        }
+        Ok(told.to_string())
+    }
 }
 
 impl Site<'_> {
@@ -177,14 +204,33 @@ impl Site<'_> {
         change_notice::notify(&self.paths.change_notice(self.agent.folded()));
     }
 
-    /// Returns the agent's open questions to the operator.
+    /// Returns whether the reader is shown what was said there.
+    fn sees(&self, said: Said) -> bool {
+        self.reader.sees(said)
+    }
+
+    /// Returns the agent's open questions to the operator that the reader is shown.
     async fn questions(&self) -> Result<Vec<gangline_store::QuestionRow>, StoreError> {
         let filter =
             QuestionFilter { asker: Some(self.agent.clone()), ..QuestionFilter::default() };
         let mut rows = self.store.questions(filter, PAGE_MAX).await?;
-        rows.retain(|row| row.asked == Asked::Operator);
+        rows.retain(|row| {
+            row.asked == Asked::Operator
+                && self.sees(Said::of_question(&row.asked, &row.reply_target))
+        });
         rows.reverse();
         Ok(rows)
+    }
+
+    /// Returns the agent's letters to the operator, which are nobody else's.
+    async fn letters(&self, unread: bool) -> Result<Vec<LetterRow>, StoreError> {
+        if !self.sees(Said::InPrivate) {
+            return Ok(Vec::new());
+        }
+        let agent = Some(self.agent.clone());
+        self.store
+            .letters(LetterFilter { agent, unread, ..LetterFilter::default() }, PAGE_MAX)
+            .await
     }
 
     async fn answer(&self, input: &Value) -> Result<String, String> {
@@ -232,11 +278,7 @@ impl Site<'_> {
     }
 
     /// Lists what is open between the operator and the agent, and what waits for the agent.
-    async fn loose_ends(&self) -> Result<String, String> {
-        self.open().await.map_err(|error| failed(&error))
-    }
-
-    async fn open(&self) -> Result<String, StoreError> {
+    async fn open(&self, given: &Given) -> Result<String, StoreError> {
         let agent = self.agent;
         let mut rows: Vec<Value> = Vec::new();
         for row in self.questions().await? {
@@ -248,16 +290,21 @@ impl Site<'_> {
             }
             rows.push(row);
         }
-        let filter = LetterFilter { agent: Some(agent.clone()), ..LetterFilter::default() };
-        for letter in self.store.letters(filter, PAGE_MAX).await? {
+        for letter in self.letters(false).await? {
             rows.push(json!({"kind": "letter", "id": letter.id, "agent": agent,
                 "text": letter.body.as_str()}));
         }
         for row in self.store.pending(agent, clock::system().now(), PAGE_MAX).await? {
+            if !self.sees(Said::at(&row.target)) && !given.asked.contains(&row.id) {
+                continue;
+            }
             rows.push(json!({"kind": "message", "id": row.id.0, "agent": agent,
                 "with": row.sender, "text": row.body.as_str()}));
         }
         for row in self.store.reminders(Some(agent), PAGE_MAX).await? {
+            if !self.sees(Said::at(&row.target)) && !given.reminders.contains(&row.id) {
+                continue;
+            }
             rows.push(json!({"kind": "reminder", "id": row.id, "agent": agent,
                 "text": row.body.as_str(), "due_at": rfc3339(row.due_at)}));
         }
@@ -292,24 +339,6 @@ impl Site<'_> {
             }
             other => Err(format!("`kind` must be `question` or `reminder`, not `{other}`")),
         }
-    }
-
-    async fn remind(&self, call: &ToolCall) -> Result<String, String> {
-        let message = needed(&call.input, "message")?;
-        let zones = |name: &str| TimeZone::get(name).ok();
-        let due = reminder::due(needed(&call.input, "due")?, &owner::now(), &zones);
-        let due = due.map_err(|error| format!("`due`: {error}"))?;
-        let loaded = configuration::quiet(&self.paths.config_file);
-        let body = owner::reminder_text((self.paths, loaded.as_ref()), self.agent, message);
-        let body = body.map_err(|error| format!("`message`: {}", failed(&error)))?;
-        let new = owner::reminder(self.agent, format!("mcp/{}", call.id), (&due, body));
-        let made = self.store.remind(new).await.map_err(|error| failed(&error))?;
-        self.notify();
-        let mut told = json!({"id": made.id, "due_at": rfc3339(made.due_at)});
-        if let Some(repeats) = due.repeats {
-            told["repeats"] = json!(repeats.describe());
-        }
-        Ok(told.to_string())
     }
 
     fn whoami(&self) -> String {

@@ -41,7 +41,7 @@ pub(super) async fn call(
 }
 
 async fn tell(site: Site<'_>, word: Word) -> Result<String, Failure> {
-    let Site { store, paths, agent } = site;
+    let Site { store, paths, agent, .. } = site;
     let taken = control::tell_aside((store, paths), agent, word).await?;
     let held = control::held_after(store, agent, word).await?;
     let done = match taken {
@@ -90,10 +90,12 @@ async fn whisper(site: Site<'_>, (kind, said): (WhisperKind, &str)) -> Result<St
     Ok(format!("whisper {id} for {} is stored", site.agent))
 }
 
-/// The owner sees what waits of all agents, a program with a token for one agent what waits of that one.
+/// The owner sees what waits of all agents, a program with a token for one agent what waits of that one,
+/// without the words of what was not said in a room.
 async fn attention(site: Site<'_>, user: User) -> Result<String, Failure> {
     let mut items = site.store.attention(clock::system().now()).await?;
     items.retain(|item| user != User::Program || item.agent == *site.agent);
-    let items: Vec<_> = items.iter().map(show::attention::wire).collect();
+    let items = items.into_iter().map(|item| item.shown_to(site.reader));
+    let items: Vec<_> = items.map(|item| show::attention::wire(&item)).collect();
     Ok(json!({"items": items}).to_string())
 }

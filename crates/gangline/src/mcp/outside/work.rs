@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use gangline_core::name::{ChannelName, Target};
+use gangline_core::{
+    name::{ChannelName, Target},
+    privacy::{Reader, Said},
+};
 use gangline_mcp::table::{Tool, WAIT_MAX};
 use gangline_runtime::ToolCall;
 use serde_json::Value;
@@ -20,10 +23,15 @@ use crate::{
 /// The owners' inbox, as a recipient.
 const OPERATOR: &str = "operator";
 
+/// What a program is told that wants to read along in private.
+const ROOMS_ONLY: &str = "`from` must be a channel: what was said in private is for the owner's token, which \
+                          is in the file `owner.token` of the state folder";
+
 /// What a call needs.
 pub(super) struct Work {
     pub(super) reach: Reach,
     pub(super) who: Who,
+    pub(super) reader: Reader,
 }
 
 impl Work {
@@ -38,6 +46,9 @@ impl Work {
             Some(Tool::Send) => self.send(call, taken_back)?,
             Some(Tool::Read) => {
                 let (from, limit) = (place(input, "from")?, lines(input)?);
+                if !self.reader.sees(Said::at(from.folded())) {
+                    return Err(ROOMS_ONLY.to_owned());
+                }
                 match &self.who {
                     Who::Agent => ask::read(reach, from, limit),
                     Who::Person(person) => ask::peek(reach, self.meant(person, from), limit),

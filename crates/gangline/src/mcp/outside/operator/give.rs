@@ -2,7 +2,7 @@
 //! to this client once.
 
 use gangline_core::{MessageId, MessageState, QuestionNumber, question::Choose};
-use gangline_store::{LetterFilter, LetterRow, MessageRow, PAGE_MAX, QuestionRow, StoreError};
+use gangline_store::{LetterRow, MessageRow, QuestionRow, StoreError};
 use serde_json::{Value, json};
 
 use super::{Given, Site};
@@ -23,9 +23,7 @@ pub(super) async fn news(site: Site<'_>, given: &Given) -> Result<Vec<News>, Sto
             news.push(News::Question(Box::new(row)));
         }
     }
-    let (agent, unread) = (Some(site.agent.clone()), true);
-    let filter = LetterFilter { agent, unread, ..LetterFilter::default() };
-    news.extend(site.store.letters(filter, PAGE_MAX).await?.into_iter().map(News::Letter));
+    news.extend(site.letters(true).await?.into_iter().map(News::Letter));
     for id in &given.asked {
         let row = site.store.message(*id).await?;
         let ended = row.filter(|row| row.state.is_terminal());

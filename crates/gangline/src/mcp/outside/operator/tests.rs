@@ -21,6 +21,7 @@ struct Rig {
     paths: Paths,
     store: Store,
     inbox: Inbox,
+    reader: Reader,
     calls: u32,
     _folder: TempDir,
 }
@@ -55,28 +56,19 @@ impl Rig {
                 body: text(&format!("a letter of {agent}")),
             };
             store.send_letter(letter).await.unwrap();
-            let reminder = NewReminder {
-                agent: agent.clone(),
-                by: Principal { account: agent.to_string(), tier: Tier::Agent },
-                turn: None,
-                request: "reminder".to_owned(),
-                target: String::new(),
-                body: text("look"),
-                due_at: clock::UnixMicros(i64::MAX / 2),
-                repeats: None,
-                open_max: 9,
-            };
-            store.remind(reminder).await.unwrap();
+            store.remind(reminder(agent, "")).await.unwrap();
         }
         let letter = store.letter(1).await.unwrap().unwrap();
         store.accept(owner::answer_to(&letter, ("ori", "hello"))).await.unwrap();
-        Self { paths, store, inbox: Inbox::default(), calls: 0, _folder: folder }
+        let (inbox, reader) = (Inbox::default(), Reader::Owner);
+        Self { paths, store, inbox, reader, calls: 0, _folder: folder }
     }
 
     async fn calls(&mut self, tool: Tool, input: Value) -> Result<String, String> {
         self.calls += 1;
         let agent: AgentName = "oak-ada".parse().unwrap();
-        let site = Site { paths: &self.paths, store: &self.store, agent: &agent };
+        let (paths, store, reader) = (&self.paths, &self.store, self.reader);
+        let site = Site { paths, store, agent: &agent, reader };
         let (id, name) = (self.calls.to_string(), tool.name().to_owned());
         let call = ToolCall { turn: OUTSIDE, id, name, input };
         self.inbox.call(site, (tool, &call), &CancellationToken::new()).await.unwrap()
@@ -97,6 +89,20 @@ impl Rig {
         let reminders = store.reminders(None, 9).await.unwrap();
         open.extend(reminders.iter().map(|row| format!("r{}", row.id)));
         open.join(" ")
+    }
+}
+
+fn reminder(agent: &AgentName, target: &str) -> NewReminder {
+    NewReminder {
+        agent: agent.clone(),
+        by: Principal { account: agent.to_string(), tier: Tier::Agent },
+        turn: None,
+        request: format!("reminder {target}"),
+        target: target.to_owned(),
+        body: text("look"),
+        due_at: clock::UnixMicros(i64::MAX / 2),
+        repeats: None,
+        open_max: 9,
     }
 }
 
@@ -173,4 +179,56 @@ async fn a_client_is_given_what_is_the_operators_and_takes_nothing_of_the_agents
     let rule = AnswerRule::Humans;
     let row = rig.store.question(QuestionNumber(1)).await.unwrap().unwrap();
     assert_eq!((row.state, row.rule), (QuestionState::Open, rule));
+}
+
+/// Returns what was listed or given, as kinds and numbers.
+fn kinds(told: &str, list: &str, kind: &str) -> Vec<String> {
+    let told: Value = told.parse().unwrap();
+    let rows = told[list].as_array().unwrap().clone();
+    let number = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+    rows.iter().map(|it| format!("{} {}", it[kind].as_str().unwrap(), number(&it["id"]))).collect()
+}
+
+/// A program with a token for one agent is shown what was said in rooms and what it said itself. A letter
+/// that it is not given stays unread.
+#[tokio::test]
+async fn a_program_is_shown_what_was_said_in_rooms_and_nothing_private() {
+    let mut rig = Rig::open().await;
+    rig.reader = Reader::Others;
+    let ada: AgentName = "oak-ada".parse().unwrap();
+    for tool in [Tool::LooseEnds, Tool::Recv] {
+        let told = rig.calls(tool, json!({"max": 32})).await.unwrap();
+        for private in ["where?", "staging", "a letter", "hello", "look"] {
+            assert!(!told.contains(private), "{tool:?}: {told}");
+        }
+    }
+    let unread = LetterFilter { unread: true, ..LetterFilter::default() };
+    assert_eq!(rig.store.letters(unread, 9).await.unwrap().len(), 2);
+    for (at, place) in ["#lab", "ori", ""].into_iter().enumerate() {
+        let new = question(&ada, (at + 9, "operator"));
+        let new = NewQuestion { reply_target: place.to_owned(), ..new };
+        rig.store.ask(new, |_| AskedBy::default()).await.unwrap();
+        if !place.is_empty() {
+            rig.store.remind(reminder(&ada, place)).await.unwrap();
+            let letter = rig.store.letter(1).await.unwrap().unwrap();
+            let said = owner::answer_to(&letter, ("ori", place));
+            let intake_key = Some(place.to_owned());
+            let said = NewMessage { target: place.to_owned(), intake_key, ..said };
+            rig.store.accept(said).await.unwrap();
+        }
+    }
+    let asked = rig.calls(Tool::Ask, json!({"question": "ready?"})).await.unwrap();
+    let asked: Value = asked.parse().unwrap();
+    assert_eq!(asked["id"], "m4", "{asked}");
+    rig.calls(Tool::Remind, json!({"message": "tea", "due": "in 2 hours"})).await.unwrap();
+    let listed = rig.calls(Tool::LooseEnds, json!({})).await.unwrap();
+    let expect = ["asked 5", "message 2", "message 4", "reminder 5", "reminder 3"];
+    assert_eq!(kinds(&listed, "loose_ends", "kind"), expect, "{listed}");
+    let got = rig.calls(Tool::Recv, json!({"max": 32})).await.unwrap();
+    assert_eq!(kinds(&got, "messages", "origin"), ["question 5"], "{got}");
+    assert_eq!(rig.store.letters(unread_of(&ada), 9).await.unwrap().len(), 1);
+}
+
+fn unread_of(agent: &AgentName) -> LetterFilter {
+    LetterFilter { agent: Some(agent.clone()), unread: true, ..LetterFilter::default() }
 }
