@@ -111,11 +111,26 @@ function prompt(id, session, text) {
     words(session, `refused with ${error.code}`);
     end("end_turn");
   });
+  if (replay.length === 0) return says(session, text);
+  // Tells the past behind the prompt, in pieces, and then answers.
+  for (const old of replay.splice(0)) {
+    words(session, old.slice(0, 11));
+    words(session, old.slice(11));
+  }
+  setTimeout(() => says(session, text), 200);
+}
+
+const answered = (text) => `you said ${text} with ${model}`;
+let replay = []; // answers of a loaded session that are told again with the next prompt
+
+function says(session, text) {
   words(session, "hmm", "agent_thought_chunk");
-  words(session, "you ");
-  words(session, `said ${text} with ${model}`);
+  words(session, answered(text).slice(0, 4));
+  words(session, answered(text).slice(4));
   update(session, { sessionUpdate: "usage_update", used: 12, size: 100, cost: { amount: 0.5, currency: "USD" } });
   end("end_turn", { usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12, cachedReadTokens: 4 } });
+  // The last piece comes after the end.
+  if (process.env.AGENT_LATE) setTimeout(() => words(session, ", late"), 50);
 }
 
 let auto = process.env.AGENT_AUTO !== undefined; // runs tools unasked until told not to
@@ -165,6 +180,10 @@ const METHODS = {
   "session/load": (id, { sessionId }) => {
     const past = kept()[sessionId];
     if (!past || PLAY === "refuses_resume") return refuse(id, -32002, "Resource not found", {});
+    if (process.env.AGENT_REPLAYS) {
+      replay = past.map(answered);
+      return result(id, { configOptions: choices(), modes: modes() });
+    }
     for (const text of past) {
       words(sessionId, text, "user_message_chunk");
       words(sessionId, `of old: ${text}`);

@@ -3,7 +3,11 @@
 
 use std::{fs, path::PathBuf};
 
-use gangline_testkit::{IrcPeer, Running, World, database, eventually, irc, programs, stage};
+use gangline_testkit::{
+    IrcPeer, Running, World, database, eventually,
+    hostile::{self, Play},
+    irc, programs, stage,
+};
 
 use crate::claude::kill_hard;
 
@@ -238,4 +242,38 @@ fn allow(rig: &Rig) {
     for number in numbers {
         let _ = rig.world.run(&["approve", number.trim_matches('"')]).ok();
     }
+}
+
+/// R0-16: what an agent said in private is in no answer to a room, although its program tells the whole
+/// conversation again behind the first prompt after it was started again.
+#[test]
+fn what_was_said_in_private_is_not_said_again_in_a_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = hostile::acp().program(Play::Good, folder.path());
+    let command = format!("[env, AGENT_REPLAYS=1, node, \"{}\"]", program.display());
+    let rig = Rig::up(&format!("agent: acp\n    acp_command: {command}\n    tools: none"), SCRIPT);
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    owner.say("lab-ada", "my secret");
+    owner.hears("lab-ada", "boss", "my secret with plain");
+    ori.say("#general", "@lab-ada first");
+    ori.hears("lab-ada", "#general", "first with plain");
+    let program = |what| {
+        eventually(what, || match rig.world.processes_like("hostile-acp")[..] {
+            [one] => Some(one),
+            _ => None,
+        })
+    };
+    let before = program("the program");
+    kill_hard(before);
+    eventually("another program", || (program("one program") != before).then_some(()));
+    ori.say("#general", "@lab-ada second");
+    ori.hears("lab-ada", "#general", "second with plain");
+    let lines = ori.lines();
+    let leaks: Vec<&String> = lines.iter().filter(|line| line.contains("secret")).collect();
+    assert!(leaks.is_empty(), "{leaks:?}");
+    let firsts = lines.iter().filter(|line| line.contains("first with plain")).count();
+    assert_eq!(firsts, 1, "{lines:#?}");
+    let log = rig.query("SELECT payload FROM events WHERE kind = 'notice'").join("\n");
+    assert!(log.contains("told again what was said before"), "{log}");
+    rig.put_away();
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::{Answer, Block, FailureKind, codex::decode, codex::thread};
 
+mod beats;
 mod properties;
 
 fn turn(number: i64) -> TurnId {
