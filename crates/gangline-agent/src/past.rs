@@ -25,8 +25,7 @@ impl Recorded {
         let sessions = self.store.sessions(&self.agent).await?;
         let begun = sessions.iter().filter(|row| row.session == session).map(|row| row.begun_at);
         let since = begun.min().unwrap_or(UnixMicros(0));
-        let payloads =
-            self.store.payloads_of(&self.agent, ASSISTANT, since, MESSAGES_MAX).await?;
+        let payloads = self.store.payloads_of(&self.agent, ASSISTANT, since, MESSAGES_MAX).await?;
         let blocks = payloads.iter().flat_map(|payload| {
             let payload = serde_json::from_str(payload.as_str()).unwrap_or_default();
             match Event::decode(ASSISTANT, payload) {

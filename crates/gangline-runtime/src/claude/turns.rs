@@ -279,8 +279,8 @@ impl Protocol for Turns {
     }
 
     fn sign_of_life(&mut self, now: Now) -> Vec<Action> {
-        self.alive(now);
-        self.done()
+        self.now = now.mono;
+        self.lives(now)
     }
 
     fn unread(&mut self, line: &str, why: &str) -> Option<Unread<Caller>> {
@@ -313,6 +313,7 @@ impl Turns {
                     return self.done();
                 }
             }
+            Line::Lives => return self.lives(now),
             Line::Waits => return self.done(),
             Line::Init(init) => self.init(init),
             Line::Assistant(said) => self.assistant(said),

@@ -330,8 +330,7 @@ fn piece(method: &str, params: &str) -> Line {
         turn_id: String,
         item_id: String,
     }
-    let Piece { thread_id, turn_id, item_id } =
-        serde_json::from_str(params).unwrap_or_default();
+    let Piece { thread_id, turn_id, item_id } = serde_json::from_str(params).unwrap_or_default();
     let kind = method.strip_prefix("item/").unwrap_or(method);
     let tool = TOOLS.iter().any(|tool| kind.starts_with(tool)).then_some(item_id);
     Line::Piece { of: Place { thread_id, turn_id }, tool }
@@ -339,15 +338,8 @@ fn piece(method: &str, params: &str) -> Line {
 
 /// Says whether a line of this kind only shows that the program is alive.
 fn is_noise(method: &str) -> bool {
-    const FAMILIES: [&str; 7] = [
-        "account/",
-        "hook/",
-        "mcpServer/",
-        "model/",
-        "remoteControl/",
-        "skills/",
-        "thread/",
-    ];
+    const FAMILIES: [&str; 7] =
+        ["account/", "hook/", "mcpServer/", "model/", "remoteControl/", "skills/", "thread/"];
     method == "deprecationNotice" || FAMILIES.iter().any(|family| method.starts_with(family))
 }
 

@@ -5,9 +5,7 @@
 use std::{collections::BTreeMap, net::SocketAddr};
 
 use gangline_os::{secret::Secret, task::TaskGroup};
-use gangline_runtime::{
-    Answer, ApprovalReply, McpPlace, McpServer, RuntimeEvent, TurnResult,
-};
+use gangline_runtime::{Answer, ApprovalReply, McpPlace, McpServer, RuntimeEvent, TurnResult};
 use gangline_testkit::{mcp, programs};
 use serde_json::Value;
 use tokio::{
@@ -63,19 +61,23 @@ enum Says {
 }
 
 fn answer(body: &Value) -> String {
+    const WORDS: [&str; 4] = ["HALF", "PAIR", "INPUT", "SERVER"];
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let last = messages.iter().rev().find(|it| it["role"] == "user").cloned().unwrap_or_default();
-    let last = last["content"].to_string();
-    let is = |word: &str| last.contains(word);
-    if last.contains("\"tool_result\"") {
+    let word = |message: &Value| {
+        let content = message["content"].to_string();
+        let word = WORDS.into_iter().find(|word| content.contains(word));
+        word.filter(|_| message["role"] == "user")
+    };
+    let prompt = messages.iter().enumerate().rev().find_map(|(at, it)| Some((at, word(it)?)));
+    let Some((at, word)) = prompt else { return stream(&Says::Text(&["a title"])) };
+    if messages[at + 1..].iter().any(|it| it["content"].to_string().contains("\"tool_result\"")) {
         return stream(&Says::Text(&["after the tool"]));
     }
-    stream(&match () {
-        () if is("HALF") => Says::Text(&[r"cut here \ud83d end"]),
-        () if is("PAIR") => Says::Text(&[r"up \ud83d", r"\ude80 and away"]),
-        () if is("INPUT") => Says::Calls("Bash", r#"{"command":"echo \\ud83d x","description":"x"}"#),
-        () if is("SERVER") => Says::Calls("mcp__pipe__echo", r#"{"text":"cut \\ud83d"}"#),
-        () => Says::Text(&["a title"]),
+    stream(&match word {
+        "HALF" => Says::Text(&[r"cut here \ud83d end"]),
+        "PAIR" => Says::Text(&[r"up \ud83d", r"\ude80 and away"]),
+        "INPUT" => Says::Calls("Bash", r#"{"command":"echo \\ud83d x","description":"x"}"#),
+        _ => Says::Calls("mcp__pipe__echo", r#"{"text":"cut \\ud83d"}"#),
     })
 }
 
@@ -88,7 +90,8 @@ fn stream(says: &Says) -> String {
         }
         Says::Calls(name, input) => {
             let input = input.replace('"', "\\\"");
-            let begin = format!(r#"{{"type":"tool_use","id":"toolu_1","name":"{name}","input":{{}}}}"#);
+            let begin =
+                format!(r#"{{"type":"tool_use","id":"toolu_1","name":"{name}","input":{{}}}}"#);
             let piece = format!(r#""type":"input_json_delta","partial_json":"{input}""#);
             (begin, vec![piece], "tool", "tool_use")
         }
@@ -135,10 +138,8 @@ async fn claude() -> (Rig, TaskGroup) {
 
 fn completed(done: &Done) {
     let end = done.0.last();
-    let completed = matches!(
-        end,
-        Some(RuntimeEvent::Finished { result: TurnResult::Completed, .. })
-    );
+    let completed =
+        matches!(end, Some(RuntimeEvent::Finished { result: TurnResult::Completed, .. }));
     assert!(completed, "{done:#?}");
 }
 

@@ -114,19 +114,22 @@ function prompt(id, session, text) {
   if (replay.length === 0) return says(session, text);
   // Tells the past behind the prompt, in pieces, and then answers.
   for (const old of replay.splice(0)) {
-    words(session, old.slice(0, 11));
-    words(session, old.slice(11));
+    words(session, old.slice(0, 4));
+    words(session, old.slice(4));
   }
   setTimeout(() => says(session, text), 200);
 }
 
-const answered = (text) => `you said ${text} with ${model}`;
+// The answer to the prompt of this number; with AGENT_REPLAYS=numbers it has nothing but that.
+const answered = (text, number) =>
+  process.env.AGENT_REPLAYS === "numbers" ? `ANSWER-${number}.` : `you said ${text} with ${model}`;
 let replay = []; // answers of a loaded session that are told again with the next prompt
 
 function says(session, text) {
   words(session, "hmm", "agent_thought_chunk");
-  words(session, answered(text).slice(0, 4));
-  words(session, answered(text).slice(4));
+  const answer = answered(text, kept()[session].length);
+  words(session, answer.slice(0, 4));
+  words(session, answer.slice(4));
   update(session, { sessionUpdate: "usage_update", used: 12, size: 100, cost: { amount: 0.5, currency: "USD" } });
   end("end_turn", { usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12, cachedReadTokens: 4 } });
   // The last piece comes after the end.
@@ -181,7 +184,7 @@ const METHODS = {
     const past = kept()[sessionId];
     if (!past || PLAY === "refuses_resume") return refuse(id, -32002, "Resource not found", {});
     if (process.env.AGENT_REPLAYS) {
-      replay = past.map(answered);
+      replay = past.map((text, index) => answered(text, index + 1));
       return result(id, { configOptions: choices(), modes: modes() });
     }
     for (const text of past) {

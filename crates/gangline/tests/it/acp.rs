@@ -250,13 +250,13 @@ fn allow(rig: &Rig) {
 fn what_was_said_in_private_is_not_said_again_in_a_room() {
     let folder = tempfile::tempdir().unwrap();
     let program = hostile::acp().program(Play::Good, folder.path());
-    let command = format!("[env, AGENT_REPLAYS=1, node, \"{}\"]", program.display());
+    let command = format!("[env, AGENT_REPLAYS=numbers, node, \"{}\"]", program.display());
     let rig = Rig::up(&format!("agent: acp\n    acp_command: {command}\n    tools: none"), SCRIPT);
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
     owner.say("lab-ada", "my secret");
-    owner.hears("lab-ada", "boss", "my secret with plain");
+    owner.hears("lab-ada", "boss", "ANSWER-1.");
     ori.say("#general", "@lab-ada first");
-    ori.hears("lab-ada", "#general", "first with plain");
+    ori.hears("lab-ada", "#general", "ANSWER-2.");
     let program = |what| {
         eventually(what, || match rig.world.processes_like("hostile-acp")[..] {
             [one] => Some(one),
@@ -267,12 +267,10 @@ fn what_was_said_in_private_is_not_said_again_in_a_room() {
     kill_hard(before);
     eventually("another program", || (program("one program") != before).then_some(()));
     ori.say("#general", "@lab-ada second");
-    ori.hears("lab-ada", "#general", "second with plain");
+    assert_eq!(ori.hears("lab-ada", "#general", "ANSWER-3."), "ANSWER-3.");
     let lines = ori.lines();
-    let leaks: Vec<&String> = lines.iter().filter(|line| line.contains("secret")).collect();
-    assert!(leaks.is_empty(), "{leaks:?}");
-    let firsts = lines.iter().filter(|line| line.contains("first with plain")).count();
-    assert_eq!(firsts, 1, "{lines:#?}");
+    let said = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+    assert_eq!((said("ANSWER-1."), said("ANSWER-2.")), (0, 1), "{lines:#?}");
     let log = rig.query("SELECT payload FROM events WHERE kind = 'notice'").join("\n");
     assert!(log.contains("told again what was said before"), "{log}");
     rig.put_away();

@@ -127,8 +127,8 @@ impl Session {
     /// A session was opened.
     pub(super) fn loaded(&mut self, way: Way) {
         let past = std::mem::take(&mut self.setup.past);
-        let may_tell = way != Way::New && self.setup.late == Late::MayCome;
-        self.outside.settling = may_tell && way == Way::Load;
+        let may_tell = way == Way::Load && self.setup.late == Late::MayCome;
+        self.outside.settling = may_tell;
         self.outside.replay = may_tell.then(|| Replay::of(past));
         self.outside.past_until = None;
     }
@@ -138,8 +138,7 @@ impl Session {
     pub(super) fn user_said(&mut self, text: &str) {
         let Outside { prompt, settling, .. } = &self.outside;
         let ours = !*settling && !prompt.is_empty();
-        let (whole, part) =
-            (ours && text.contains(prompt.as_str()), ours && prompt.contains(text));
+        let (whole, part) = (ours && text.contains(prompt.as_str()), ours && prompt.contains(text));
         let Some(replay) = self.outside.replay() else { return };
         // They stand behind an item of the past, if it was told to its end or not.
         replay.take_kept();
@@ -171,6 +170,9 @@ impl Session {
         }
         match replay.hears(piece) {
             Heard::Again(pieces) => {
+                if pieces > 0 {
+                    self.outside.past_until = Some(self.outside.now.saturating_add(TOLD_WITHIN));
+                }
                 self.told_again(pieces);
                 Vec::new()
             }
@@ -219,9 +221,6 @@ impl Session {
     fn told_again(&mut self, pieces: u64) {
         if pieces == 0 {
             return;
-        }
-        if self.outside.past_until.is_some() {
-            self.outside.past_until = Some(self.outside.now.saturating_add(TOLD_WITHIN));
         }
         if let Some(turn) = &mut self.turn {
             turn.told_again = true;

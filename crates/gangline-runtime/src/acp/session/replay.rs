@@ -243,9 +243,7 @@ fn recorded(text: &str) -> Option<String> {
 
 /// Returns the words by which a text is compared.
 fn squashed(text: &str) -> String {
-    let counts = |c: &char| {
-        !c.is_whitespace() && *c != char::REPLACEMENT_CHARACTER && *c != SECRET
-    };
+    let counts = |c: &char| !c.is_whitespace() && *c != char::REPLACEMENT_CHARACTER && *c != SECRET;
     text.chars().filter(counts).collect()
 }
 

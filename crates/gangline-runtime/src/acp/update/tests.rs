@@ -41,8 +41,7 @@ fn known_kinds_are_read() {
     let mode = of(&json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
     assert_eq!(mode, Ok(Update::Mode("yolo".to_owned())));
     assert_eq!(of(&json!({"sessionUpdate": "plan", "entries": []})), Ok(Update::Plan));
-    for quiet in ["session_info_update", "available_commands_update", "current_mode_update"]
-    {
+    for quiet in ["session_info_update", "available_commands_update", "current_mode_update"] {
         assert_eq!(of(&json!({"sessionUpdate": quiet})), Ok(Update::Quiet));
     }
 }

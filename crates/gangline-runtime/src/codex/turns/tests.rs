@@ -10,6 +10,7 @@ use crate::{Answer, Block, FailureKind, codex::decode, codex::thread};
 
 mod beats;
 mod properties;
+mod unread;
 
 fn turn(number: i64) -> TurnId {
     TurnId { epoch: Epoch(1), number }

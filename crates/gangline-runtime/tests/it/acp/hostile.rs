@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use gangline_runtime::{
-    Answer, Block, Command, Past, Permissions, Refusal, RuntimeEvent, SessionFilter, SessionId, StopReason,
-    TurnResult,
+    Answer, Block, Command, Past, Permissions, Refusal, RuntimeEvent, SessionFilter, SessionId,
+    StopReason, TurnResult,
 };
 use gangline_testkit::hostile::{self, Play};
 
@@ -263,7 +263,7 @@ impl Past for Record {
 async fn a_past_that_is_told_late_is_in_no_answer() {
     for (record, answer) in [
         (&["you said a secret with plain", "you said more with plain"] as &[_], ""),
-        (&[], "you said a secret with plainyou said more with plain"),
+        (&[], "you said a secret with plainyou said more with plain\n"),
     ] {
         let mut rig = any(Play::Good);
         rig.options.env.push(("AGENT_REPLAYS".to_owned(), "1".to_owned()));

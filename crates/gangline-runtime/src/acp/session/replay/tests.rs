@@ -101,9 +101,11 @@ fn a_text_that_goes_on_like_a_longer_one_is_either() {
 #[test]
 fn thoughts_and_calls_are_compared_too() {
     let thought = Block::Thinking { thinking: "hm".to_owned() };
-    let call = |id: &str| Block::ToolUse { id: id.to_owned(), name: "x".to_owned(), input: json!({}) };
+    let call =
+        |id: &str| Block::ToolUse { id: id.to_owned(), name: "x".to_owned(), input: json!({}) };
     let past = || vec![thought.clone(), text("I look."), call("c1"), call("c2"), text("Found.")];
-    let all = [thinks("hm"), says("I look."), calls("c1"), calls("c2"), calls("c1"), says("Found.")];
+    let all =
+        [thinks("hm"), says("I look."), calls("c1"), calls("c2"), calls("c1"), says("Found.")];
     let new = |more: &[Piece]| told(past(), &[&all, more].concat()).0;
     assert_eq!(new(&[]), "");
     assert_eq!(new(&[says("New.")]), "New.");

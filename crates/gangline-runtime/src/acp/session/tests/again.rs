@@ -120,6 +120,20 @@ fn the_whole_prompt_is_a_sign_that_the_answer_follows() {
     assert_eq!(answered(&mut session).0, ["a secret"]);
 }
 
+/// Words of a user that are not our prompt hide no answer for ever.
+#[test]
+fn what_follows_another_s_words_is_new_after_two_seconds() {
+    let mut session = asked(&PAST);
+    user(&mut session, "another");
+    for millis in [500, 1000, 1999] {
+        at(&mut session, millis);
+        says(&mut session, "on no record");
+    }
+    at(&mut session, 2000);
+    says(&mut session, "new");
+    assert_eq!(answered(&mut session).0, ["new"]);
+}
+
 /// A call of the past is no sign that the turn goes on, and nothing that ran unasked.
 #[test]
 fn an_old_call_is_not_told() {

@@ -26,7 +26,7 @@ fn turn() -> Session {
     let mut session = open(&PLAIN);
     session.prompt(prompt(1));
     // The first sign of a turn is told for itself.
-    says(&mut session, "hm");
+    says(&mut session, "");
     session
 }
 
@@ -74,13 +74,19 @@ fn what_only_shows_that_the_program_lives_counts_while_a_call_runs() {
             lives(session, minutes, words("")),
             reads(session, minutes + 1, ping.clone()),
             reads(session, minutes + 2, helper.clone()),
-            session.sign_of_life(Now { mono: Duration::from_secs(60 * (minutes + 3)), unix: 0 })
-                .iter().any(|it| matches!(it, Action::Report(RuntimeEvent::Alive { .. }))),
+            session
+                .sign_of_life(Now { mono: Duration::from_secs(60 * (minutes + 3)), unix: 0 })
+                .iter()
+                .any(|it| matches!(it, Action::Report(RuntimeEvent::Alive { .. }))),
         ]
     };
     assert_eq!(idle(&mut session, 1), [false; 5]);
     lives(&mut session, 10, call("c", json!({"title": "make"})));
-    assert_eq!(idle(&mut session, 11), [true, false, true, true, true], "the second is in one minute");
+    assert_eq!(
+        idle(&mut session, 11),
+        [true, false, true, true, true],
+        "the second is in one minute"
+    );
     assert_eq!(idle(&mut session, 40), [false; 5]);
     // The model itself.
     assert!(lives(&mut session, 50, words("word")));

@@ -29,7 +29,8 @@ fn what_a_tool_prints_keeps_the_turn_until_the_tool_s_limit() {
     let prints = || json!({"turnId": "u1", "itemId": "c", "delta": "."});
     let output = "item/commandExecution/outputDelta";
     assert!(!play.lives(1, output, prints()), "nothing runs");
-    let command = json!({"type": "commandExecution", "id": "c", "command": "make", "status": "inProgress"});
+    let command =
+        json!({"type": "commandExecution", "id": "c", "command": "make", "status": "inProgress"});
     play.item("started", 1, command.clone());
     assert!(play.lives(20, output, prints()));
     assert!(play.lives(21, "thread/status/changed", json!({})), "a tool runs");
