@@ -61,6 +61,12 @@ enum Says {
 }
 
 fn answer(body: &Value) -> String {
+    let says = said(body);
+    // Ids are met once: two calls of one id would be one call.
+    stream(&says, body["messages"].as_array().map_or(0, Vec::len))
+}
+
+fn said(body: &Value) -> Says {
     const WORDS: [&str; 4] = ["HALF", "PAIR", "INPUT", "SERVER"];
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let word = |message: &Value| {
@@ -69,19 +75,19 @@ fn answer(body: &Value) -> String {
         word.filter(|_| message["role"] == "user")
     };
     let prompt = messages.iter().enumerate().rev().find_map(|(at, it)| Some((at, word(it)?)));
-    let Some((at, word)) = prompt else { return stream(&Says::Text(&["a title"])) };
+    let Some((at, word)) = prompt else { return Says::Text(&["a title"]) };
     if messages[at + 1..].iter().any(|it| it["content"].to_string().contains("\"tool_result\"")) {
-        return stream(&Says::Text(&["after the tool"]));
+        return Says::Text(&["after the tool"]);
     }
-    stream(&match word {
+    match word {
         "HALF" => Says::Text(&[r"cut here \ud83d end"]),
         "PAIR" => Says::Text(&[r"up \ud83d", r"\ude80 and away"]),
         "INPUT" => Says::Calls("Bash", r#"{"command":"echo \\ud83d x","description":"x"}"#),
         _ => Says::Calls("mcp__pipe__echo", r#"{"text":"cut \\ud83d"}"#),
-    })
+    }
 }
 
-fn stream(says: &Says) -> String {
+fn stream(says: &Says, number: usize) -> String {
     let (begin, pieces, kind, reason) = match says {
         Says::Text(pieces) => {
             let pieces: Vec<String> =
@@ -90,8 +96,9 @@ fn stream(says: &Says) -> String {
         }
         Says::Calls(name, input) => {
             let input = input.replace('"', "\\\"");
-            let begin =
-                format!(r#"{{"type":"tool_use","id":"toolu_1","name":"{name}","input":{{}}}}"#);
+            let begin = format!(
+                r#"{{"type":"tool_use","id":"toolu_{number}","name":"{name}","input":{{}}}}"#
+            );
             let piece = format!(r#""type":"input_json_delta","partial_json":"{input}""#);
             (begin, vec![piece], "tool", "tool_use")
         }
@@ -103,7 +110,7 @@ fn stream(says: &Says) -> String {
     event(
         "message_start",
         &format!(
-            r#","message":{{"id":"msg_{kind}","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"stop_sequence":null,"usage":{{"input_tokens":5,"output_tokens":1}}}}"#
+            r#","message":{{"id":"msg_{kind}_{number}","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"stop_sequence":null,"usage":{{"input_tokens":5,"output_tokens":1}}}}"#
         ),
     );
     event("content_block_start", &format!(r#","index":0,"content_block":{begin}"#));
