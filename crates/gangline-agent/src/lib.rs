@@ -38,6 +38,7 @@ mod orders;
 mod outgoing;
 mod overwritten;
 mod own_secrets;
+mod past;
 mod place;
 mod prompt;
 mod recover;

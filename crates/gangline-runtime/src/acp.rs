@@ -141,9 +141,12 @@ impl Runtime for Acp {
         }
         let recipe = self.recipe.for_command(options.command.as_deref());
         let (turn, open_turn) = watch::channel(None);
-        let launch = launch::prepare(recipe, &options, open_turn).map_err(fail)?;
+        let mut launch = launch::prepare(recipe, &options, open_turn).map_err(fail)?;
         let can = can(recipe, &options.extra).map_err(fail)?;
         let (mut session, port) = crate::session::pair(name, &options, can);
+        if let Some(kept) = options.resume.as_ref().filter(|kept| kept.is_session()) {
+            launch.past = options.past.of(kept).await;
+        }
         let (worker, tools) = launch.start((name, recipe), &options, turn, port).map_err(fail)?;
         session.run_in(tasks, STOP_WITHIN, async move {
             let why = worker.run().await;

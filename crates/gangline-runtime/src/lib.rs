@@ -13,6 +13,7 @@ pub mod event;
 pub mod folder;
 pub mod native;
 pub mod options;
+pub mod past;
 mod program;
 mod reading;
 pub mod registry;
@@ -32,6 +33,7 @@ pub use options::{
     Capabilities, Mode, Purpose, SESSION_VARIABLE, SessionFilter, SessionHandle, SessionId,
     StartOptions, Thinking,
 };
+pub use past::{NoPast, Past};
 pub use session::{EVENT_QUEUE, Session};
 pub use tools::{Aside, NoTools, ToolCall, ToolHost};
 pub use toolserver::ToolServer;

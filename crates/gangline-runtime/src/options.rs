@@ -17,7 +17,7 @@ use gangline_os::{clock::UnixMicros, fsio, mcp::McpServer, proc, secret::Secret}
 use uuid::Uuid;
 
 use crate::{
-    Prompt,
+    NoPast, Past, Prompt,
     tools::{NoTools, ToolHost},
 };
 
@@ -115,6 +115,8 @@ pub struct StartOptions {
     pub trusted: Option<Trusted>,
     /// The session to go on with.
     pub resume: Option<SessionId>,
+    /// What is on record of it.
+    pub past: Arc<dyn Past>,
     /// The first prompt (R0-07): as if it were the first [`crate::Command`] of the session.
     pub initial_prompt: Option<Prompt>,
     /// A command that joins its standard streams to the unix socket that is named by the word
@@ -154,6 +156,7 @@ impl StartOptions {
             bounds: Bounds::default(),
             trusted: None,
             resume: None,
+            past: Arc::new(NoPast),
             initial_prompt: None,
             tool_bridge: Vec::new(),
             base_url: None,

@@ -9,6 +9,7 @@ pub(crate) mod login;
 pub(crate) mod oddities;
 pub(crate) mod pipes;
 pub(crate) mod protocol;
+pub(crate) mod running;
 pub(crate) mod version;
 pub(crate) mod worker;
 

@@ -64,6 +64,10 @@ impl Calls {
 
     /// Takes what is told of a call, and returns what is new of it.
     pub(super) fn update(&mut self, mut patch: Patch) -> Vec<News> {
+        // A heartbeat of a call that nobody knows makes none.
+        if !patch.tells() && !self.known.contains_key(&patch.id) {
+            return Vec::new();
+        }
         let input = patch.raw_input.take();
         let Some(call) = self.entry(&patch) else { return Vec::new() };
         // What stands in a question is about the call, and nothing of what came of it.
@@ -75,7 +79,7 @@ impl Calls {
             merge(&mut call.input, input);
         }
         let mut news = Vec::new();
-        let ends = matches!(patch.status.as_deref(), Some("completed" | "failed"));
+        let ends = patch.ends();
         // A command or a change of files is nothing without them.
         let needs = ["execute", "edit", "delete", "move"].contains(&call.kind.as_str());
         if ends && needs && !call.over && !has_arguments(&call.input) {
@@ -112,6 +116,11 @@ impl Calls {
             news.push(News::Over { call, is_error, content, unasked });
         }
         news
+    }
+
+    /// Says whether a call is over.
+    pub(super) fn is_over(&self, id: &str) -> bool {
+        self.known.get(id).is_some_and(|call| call.over)
     }
 
     /// Takes what a question tells of a call. Returns the call, and whether it is new.

@@ -19,7 +19,7 @@ use super::{
     session::{Late, Own, Session, Setup},
 };
 use crate::{
-    McpPlace, McpServer, StartOptions,
+    Block, McpPlace, McpServer, StartOptions,
     folder::{self, Decided, Load, Without},
     program::{
         login::Sign,
@@ -49,6 +49,8 @@ pub(super) struct Launch {
     pub(super) tools: Option<ToolServer>,
     /// What the operator should know before anything else.
     pub(super) notices: Vec<String>,
+    /// What is on record of the session to go on with.
+    pub(super) past: Vec<Block>,
 }
 
 /// Makes folders and files, and returns how to start the program. Not cancel-safe: files may be
@@ -119,7 +121,8 @@ pub(super) fn prepare(
         Introduction::FirstPrompt => options.system_prompt.clone(),
         Introduction::Recipe => String::new(),
     };
-    Ok(Launch { spawn, run_id, servers, own, introduction, tools, notices })
+    let past = Vec::new();
+    Ok(Launch { spawn, run_id, servers, own, introduction, tools, notices, past })
 }
 
 impl Launch {
@@ -146,6 +149,7 @@ impl Launch {
             introduction: self.introduction,
             names: if given { recipe.names } else { Names::WithProvider },
             resume: options.resume.clone(),
+            past: self.past,
             model: options.model.clone(),
             late: Late::MayCome,
         });

@@ -15,7 +15,9 @@ use serde_json::Value;
 
 use self::{
     asking::Asking,
+    beats::Sign,
     late::{HeldEnd, Outside},
+    replay::Piece,
     state::{Ask, Can, Counted, Order, Sent, Stage, Turn, Words},
 };
 use super::{
@@ -27,16 +29,21 @@ use super::{
     wire::{self, Line, Refusal},
 };
 use crate::{
-    ApprovalReply, McpServer, Prompt, RuntimeEvent, SessionId, TurnResult,
-    program::protocol::{self, Hold, Now, Odd, Protocol, Unread},
+    ApprovalReply, Block, McpServer, Prompt, RuntimeEvent, SessionId, TurnResult,
+    program::{
+        protocol::{self, Hold, Now, Odd, Protocol, Unread},
+        running::Running,
+    },
 };
 
 mod ask;
 mod asking;
+mod beats;
 mod guard;
 mod late;
 mod open;
 mod order;
+mod replay;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -62,6 +69,8 @@ pub(super) struct Setup {
     pub(super) introduction: String,
     /// The session to go on with.
     pub(super) resume: Option<SessionId>,
+    /// What is on record of it.
+    pub(super) past: Vec<Block>,
     /// Whether the provider stands in front of a model's name, or is left out.
     pub(super) names: Names,
     /// The model that is wanted.
@@ -129,6 +138,10 @@ pub(super) struct Session {
     numbers: u64,
     asks: HashMap<String, Ask>,
     calls: Calls,
+    /// Those that run.
+    running: Running,
+    /// What the line that is being read shows.
+    sign: Sign,
     counted: Counted,
     context: Context,
     last_alive: Duration,
@@ -164,6 +177,8 @@ impl Session {
             numbers: 0,
             asks: HashMap::new(),
             calls: Calls::default(),
+            running: Running::default(),
+            sign: Sign::default(),
             counted: Counted::default(),
             context: Context::default(),
             last_alive: Duration::ZERO,
@@ -182,6 +197,10 @@ impl Protocol for Session {
 
     fn busy(&self) -> bool {
         self.turn.is_some() || self.waiting.is_some()
+    }
+
+    fn is_now(&mut self, now: Now) {
+        self.outside.now = now.mono;
     }
 
     fn hello(&mut self) -> Vec<Action> {
@@ -257,6 +276,7 @@ impl Protocol for Session {
         let line = line?;
         self.edges = edges;
         self.outside.now = now.mono;
+        self.sign = Sign::default();
         let open = self.turn.as_ref().map(|turn| turn.id);
         let mut actions = self.line(line);
         if actions.iter().any(|action| matches!(action, Action::Report(_))) {
@@ -273,6 +293,8 @@ impl Protocol for Session {
     }
 
     fn sign_of_life(&mut self, now: Now) -> Vec<Action> {
+        self.outside.now = now.mono;
+        self.sign = Sign::OfTheProgram;
         let open = self.turn.as_ref().map(|turn| turn.id);
         self.alive(open, now).into_iter().collect()
     }
@@ -287,7 +309,10 @@ impl Session {
     pub(super) fn line(&mut self, line: Line) -> Vec<Action> {
         match line {
             Line::Answer { id, outcome } => match self.sent.remove(&id) {
-                Some(sent) => self.answered(sent, outcome),
+                Some(sent) => {
+                    self.sign = Sign::OfTheTurn;
+                    self.answered(sent, outcome);
+                }
                 None => tracing::debug!(id, "an answer to nothing"),
             },
             Line::Request { id, method, params } => self.requested(&id, &method, &params),
@@ -323,9 +348,12 @@ impl Session {
         self.done()
     }
 
-    /// Every line is a sign of life of the turn, whatever it says; one a second is told.
+    /// Tells that the turn goes on, if the line shows it; once a second.
     fn alive(&mut self, open: Option<TurnId>, now: Now) -> Option<Action> {
         let turn = open.filter(|_| now.mono.saturating_sub(self.last_alive) >= ALIVE_EVERY)?;
+        if !self.goes_on() {
+            return None;
+        }
         self.last_alive = now.mono;
         Some(Action::Report(RuntimeEvent::Alive { turn }))
     }
@@ -361,6 +389,7 @@ impl Session {
 
     fn requested(&mut self, id: &Value, method: &str, params: &Value) {
         if method == "session/request_permission" {
+            self.sign = Sign::OfTheTurn;
             return self.asked(id, params);
         }
         tracing::debug!(method, "the program asks for something that is not served");
@@ -377,12 +406,18 @@ impl Session {
         if self.id.as_deref() != Some(&*session) {
             return;
         }
+        self.shows(&update);
         if let Update::User(text) = &update {
             return self.user_said(text);
         }
-        if self.is_of_the_past(&update) {
-            return;
+        for Piece { update, edges } in self.new_in(update) {
+            self.edges = edges;
+            self.take(update);
         }
+    }
+
+    /// Takes something new that the program tells.
+    fn take(&mut self, update: Update) {
         match update {
             Update::Text { message, text } => self.said(message, text),
             Update::Thought { text } => self.thought(text),
@@ -394,7 +429,7 @@ impl Session {
                 self.ask_again();
             }
             Update::Unknown(kind) => tracing::debug!(kind, "an update of an unknown kind"),
-            Update::User(_) | Update::Quiet => {}
+            Update::User(_) | Update::Plan | Update::Quiet => {}
         }
     }
 

@@ -20,7 +20,9 @@ pub(super) enum Update {
     Mode(String),
     /// A piece of what a user said: of our prompt, or of the past.
     User(String),
-    /// Something that is of no use here: a plan, a title, commands.
+    /// The model's plan has changed.
+    Plan,
+    /// Something that is of no use here: a title, commands.
     Quiet,
     /// A kind that nobody told us of.
     Unknown(String),
@@ -40,6 +42,29 @@ pub(super) struct Patch {
     pub(super) content: Option<Value>,
     /// Files that the call uses.
     pub(super) locations: Option<Value>,
+}
+
+impl Patch {
+    /// Says whether it tells what the call is; else it is about one that was told before.
+    pub(super) fn announces(&self) -> bool {
+        self.title.is_some()
+            || self.kind.is_some()
+            || self.raw_input.is_some()
+            || self.locations.is_some()
+    }
+
+    /// Says whether it tells anything.
+    pub(super) fn tells(&self) -> bool {
+        self.announces()
+            || self.status.is_some()
+            || self.raw_output.is_some()
+            || self.content.is_some()
+    }
+
+    /// Says whether the call is over.
+    pub(super) fn ends(&self) -> bool {
+        matches!(self.status.as_deref(), Some("completed" | "failed"))
+    }
 }
 
 /// How full the context is.
@@ -88,7 +113,8 @@ pub(super) fn decode(mut params: Value) -> Result<(String, Update), String> {
             None => Update::Quiet,
         },
         "user_message_chunk" => Update::User(take_text(&mut body)),
-        "plan" | "available_commands_update" | "session_info_update" => Update::Quiet,
+        "plan" => Update::Plan,
+        "available_commands_update" | "session_info_update" => Update::Quiet,
         other => Update::Unknown(other.to_owned()),
     };
     Ok((session, update))

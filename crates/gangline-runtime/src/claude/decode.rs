@@ -43,8 +43,10 @@ pub(super) enum Line {
     Beat(Beat),
     /// The program lives; nothing shows that its turn goes on.
     Waits,
-    /// A sign of life.
+    /// A sign that the turn goes on.
     Noise,
+    /// A sign that the program lives.
+    Lives,
 }
 
 /// A heartbeat. The program writes one every 30 s.
@@ -272,7 +274,11 @@ fn as_it_is(line: &str) -> Result<Line, Odd> {
         "control_response" => response(body),
         "tool_progress" => beat(body),
         "keep_alive" | "system/hook_progress" => Ok(Line::Waits),
-        known if is_noise(known) => Ok(Line::Noise),
+        "conversation_reset"
+        | "stream_event"
+        | "system/compact_boundary"
+        | "system/thinking_tokens" => Ok(Line::Noise),
+        known if shows_life(known) => Ok(Line::Lives),
         _ => return Err(Odd::Unknown { kind }),
     }
     .map_err(broken)
@@ -309,12 +315,9 @@ fn kind_of(kind: &str, subtype: Option<&str>) -> String {
 }
 
 /// Says whether a line of this kind only shows that the program is alive.
-fn is_noise(kind: &str) -> bool {
-    const KINDS: [&str; 13] = [
-        "conversation_reset",
-        "stream_event",
+fn shows_life(kind: &str) -> bool {
+    const KINDS: [&str; 9] = [
         "system/background_tasks_changed",
-        "system/compact_boundary",
         "system/hook_response",
         "system/hook_started",
         "system/informational",
@@ -323,7 +326,6 @@ fn is_noise(kind: &str) -> bool {
         "system/task_progress",
         "system/task_started",
         "system/task_updated",
-        "system/thinking_tokens",
     ];
     KINDS.contains(&kind)
 }
@@ -334,7 +336,7 @@ fn state(body: Body<'_>) -> serde_json::Result<Line> {
         state: String,
     }
     let Whole { state } = body.read()?;
-    Ok(if state == "idle" { Line::Idle } else { Line::Noise })
+    Ok(if state == "idle" { Line::Idle } else { Line::Lives })
 }
 
 fn beat(body: Body<'_>) -> serde_json::Result<Line> {

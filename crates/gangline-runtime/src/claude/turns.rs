@@ -24,7 +24,10 @@ use super::{
 };
 use crate::{
     ApprovalReply, NamedFile, Prompt, RuntimeEvent, SessionId, ToolSpec, TurnResult,
-    program::protocol::{self, Now, Odd, Protocol, Unread},
+    program::{
+        protocol::{self, Now, Odd, Protocol, Unread},
+        running::Running,
+    },
 };
 
 mod beats;
@@ -78,9 +81,9 @@ pub(super) struct Turns {
     /// time over that, and would answer with the old one meanwhile.
     held: Vec<String>,
     names: HashMap<String, String>,
-    /// The calls of tools that have no result yet, and since when.
-    running: HashMap<String, Duration>,
-    /// The time of the line that is being read.
+    /// The calls of tools that have no result yet.
+    running: Running,
+    /// The time of the line or the command that is being taken.
     now: Duration,
     requests: u64,
     last_alive: Option<Duration>,
@@ -104,7 +107,7 @@ impl Turns {
             raised: None,
             held: Vec::new(),
             names: HashMap::new(),
-            running: HashMap::new(),
+            running: Running::default(),
             now: Duration::ZERO,
             requests: 0,
             last_alive: None,
@@ -130,6 +133,10 @@ impl Protocol for Turns {
 
     fn is_ready(&self) -> bool {
         self.ready
+    }
+
+    fn is_now(&mut self, now: Now) {
+        self.now = now.mono;
     }
 
     fn hello(&mut self) -> Vec<Action> {
@@ -272,8 +279,8 @@ impl Protocol for Turns {
     }
 
     fn sign_of_life(&mut self, now: Now) -> Vec<Action> {
-        self.alive(now);
-        self.done()
+        self.now = now.mono;
+        self.lives(now)
     }
 
     fn unread(&mut self, line: &str, why: &str) -> Option<Unread<Caller>> {
@@ -306,6 +313,7 @@ impl Turns {
                     return self.done();
                 }
             }
+            Line::Lives => return self.lives(now),
             Line::Waits => return self.done(),
             Line::Init(init) => self.init(init),
             Line::Assistant(said) => self.assistant(said),

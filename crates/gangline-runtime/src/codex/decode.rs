@@ -35,6 +35,8 @@ pub(super) enum Line {
     ServerFailed { name: String, why: String },
     /// Something for the operator.
     Warning { text: String },
+    /// A piece of an item, which is told whole later; of a tool, that tool's item.
+    Piece { of: Place, tool: Option<String> },
     /// A sign of life.
     Noise,
 }
@@ -311,24 +313,33 @@ fn notification(method: &str, params: &str) -> serde_json::Result<Option<Line>> 
             let Summary { summary: text } = read(params)?;
             Line::Warning { text }
         }
+        known if known.starts_with("item/") || known.starts_with("turn/") => piece(known, params),
         known if is_noise(known) => Line::Noise,
         _ => return Ok(None),
     }))
 }
 
+/// Reads a piece of an item, or of a turn. One that cannot be read is a piece of nothing that is known.
+fn piece(method: &str, params: &str) -> Line {
+    /// Those whose pieces are what a tool shows while it runs.
+    const TOOLS: [&str; 4] = ["commandExecution/", "fileChange/", "mcpToolCall/", "collab"];
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Piece {
+        thread_id: String,
+        turn_id: String,
+        item_id: String,
+    }
+    let Piece { thread_id, turn_id, item_id } = serde_json::from_str(params).unwrap_or_default();
+    let kind = method.strip_prefix("item/").unwrap_or(method);
+    let tool = TOOLS.iter().any(|tool| kind.starts_with(tool)).then_some(item_id);
+    Line::Piece { of: Place { thread_id, turn_id }, tool }
+}
+
 /// Says whether a line of this kind only shows that the program is alive.
 fn is_noise(method: &str) -> bool {
-    const FAMILIES: [&str; 9] = [
-        "account/",
-        "hook/",
-        "item/",
-        "mcpServer/",
-        "model/",
-        "remoteControl/",
-        "skills/",
-        "thread/",
-        "turn/",
-    ];
+    const FAMILIES: [&str; 7] =
+        ["account/", "hook/", "mcpServer/", "model/", "remoteControl/", "skills/", "thread/"];
     method == "deprecationNotice" || FAMILIES.iter().any(|family| method.starts_with(family))
 }
 

@@ -16,19 +16,25 @@ use gangline_core::{
 };
 use serde_json::{Value, json};
 
+use self::beats::Sign;
 use super::{
     decode::{self, Line, Place},
     effort::Above,
     encode::{self, Form},
-    items::Tool,
+    items::{Item, Tool},
     permit::Gate,
     thread::Thread,
 };
 use crate::{
     ApprovalReply, NamedFile, Prompt, RuntimeEvent, SessionId, TurnResult,
-    program::protocol::{self, Now, Odd, Protocol, Unread},
+    program::{
+        oddities::Oddities,
+        protocol::{self, Now, Odd, Protocol, Unread},
+        running::Running,
+    },
 };
 
+mod beats;
 mod effort;
 mod opening;
 mod output;
@@ -36,8 +42,6 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
-/// Between two signs of life of a turn.
-const ALIVE_EVERY: Duration = Duration::from_secs(1);
 /// Warnings that are remembered as told.
 const TOLD_MAX: usize = 64;
 
@@ -187,7 +191,13 @@ pub(super) struct Turns {
     asks: HashMap<String, Ask>,
     sent: HashMap<u64, Sent>,
     requests: u64,
+    /// The tools that run.
+    running: Running,
+    /// The time of the line or the command that is being taken.
+    now: Duration,
     last_alive: Option<Duration>,
+    /// What it says outside of its turns.
+    outside: Oddities,
     compacting: bool,
     warned: HashSet<String>,
     out: Vec<Action>,
@@ -211,7 +221,10 @@ impl Turns {
             asks: HashMap::new(),
             sent: HashMap::new(),
             requests: 0,
+            running: Running::default(),
+            now: Duration::ZERO,
             last_alive: None,
+            outside: Oddities::default(),
             compacting: false,
             warned: HashSet::new(),
             out: Vec::new(),
@@ -221,6 +234,10 @@ impl Turns {
 
 impl Protocol for Turns {
     type Caller = Value;
+
+    fn is_now(&mut self, now: Now) {
+        self.now = now.mono;
+    }
 
     fn hello(&mut self) -> Vec<Action> {
         self.stage = Stage::Hello;
@@ -324,7 +341,8 @@ impl Protocol for Turns {
     }
 
     fn sign_of_life(&mut self, now: Now) -> Vec<Action> {
-        self.alive(now.mono);
+        self.now = now.mono;
+        self.alive(Sign::OfTheProgram);
         self.done()
     }
 }
@@ -332,6 +350,8 @@ impl Protocol for Turns {
 impl Turns {
     /// Takes one line at a monotonic time.
     pub(super) fn line(&mut self, line: Line, now: Duration) -> Vec<Action> {
+        self.now = now;
+        let sign = self.sign(&line);
         match line {
             Line::Response { id, answer } => self.response(id, answer),
             Line::Request { id, request } => self.requested(&id, request),
@@ -348,6 +368,9 @@ impl Turns {
                 self.warn(format!("the tool server {name} did not start: {why}"));
             }
             Line::Warning { text } => self.warn(format!("codex warns: {text}")),
+            Line::ItemCompleted { of, item: Item::Text(text) } if of.thread_id == self.thread => {
+                self.said_outside(&text);
+            }
             // Of a conversation that was left, of a subagent, or of a turn that is over.
             Line::TurnCompleted { .. }
             | Line::ItemStarted { .. }
@@ -355,9 +378,10 @@ impl Turns {
             | Line::Tokens { .. }
             // Its end says the same.
             | Line::Error { .. }
+            | Line::Piece { .. }
             | Line::Noise => {}
         }
-        self.alive(now);
+        self.alive(sign);
         self.done()
     }
 
@@ -431,44 +455,6 @@ impl Turns {
         }
         self.begun = true;
         self.request(Sent::Turn(id), "turn/start", &params);
-    }
-
-    /// A login was refused: it is looked for until the next prompt.
-    fn login_needed(&mut self) {
-        if self.setup.credentials == Credentials::OfTheProgram {
-            self.login = Login::Reported;
-            self.out.push(Action::WatchLogin);
-        }
-    }
-
-    fn send_added(&mut self) {
-        let Some(turn) = &mut self.turn else { return };
-        let Some(remote) = &turn.remote else { return };
-        let mut requests = Vec::new();
-        for added in turn.added.iter_mut().filter(|added| !added.sent) {
-            added.sent = true;
-            let params = json!({
-                "threadId": self.thread,
-                "expectedTurnId": remote,
-                "clientUserMessageId": added.prompt.uuid,
-                "input": encode::input(&added.prompt.text),
-            });
-            requests.push((Sent::Steer(added.prompt.uuid.clone()), params));
-        }
-        for (sent, params) in requests {
-            self.request(sent, "turn/steer", &params);
-        }
-    }
-
-    fn alive(&mut self, now: Duration) {
-        let Some(turn) = &self.turn else { return };
-        let since = self.last_alive.map(|last| now.saturating_sub(last));
-        if self.out.iter().any(|action| matches!(action, Action::Report(_))) {
-            self.last_alive = Some(now);
-        } else if turn.accepted && since.is_none_or(|since| since >= ALIVE_EVERY) {
-            self.last_alive = Some(now);
-            self.out.push(Action::Report(RuntimeEvent::Alive { turn: turn.id }));
-        }
     }
 
     fn request(&mut self, sent: Sent, method: &str, params: &Value) {

@@ -93,6 +93,9 @@ pub(crate) trait Protocol: Send + 'static {
     /// What is kept of who calls a tool of the daemon, until it is answered.
     type Caller: Send + 'static;
 
+    /// Tells the time of what follows, unless that is told with it.
+    fn is_now(&mut self, _now: Now) {}
+
     /// Begins the talk with a process that was just started.
     fn hello(&mut self) -> Actions<Self>;
 

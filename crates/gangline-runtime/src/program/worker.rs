@@ -234,6 +234,7 @@ impl<P: Protocol> Worker<P> {
         if is_work && self.life == Life::OneThing {
             self.life = Life::UntilDone;
         }
+        self.protocol.is_now(now(&self.clock));
         let actions = match command {
             Command::Prompt(prompt) => self.protocol.prompt(prompt),
             Command::Steer(prompt) => self.protocol.steer(prompt),
@@ -428,7 +429,8 @@ impl<P: Protocol> Worker<P> {
     }
 
     async fn due(&mut self) -> Result<(), Why> {
-        let now = self.clock.monotonic();
+        let at = now(&self.clock);
+        let now = at.mono;
         if !self.protocol.is_ready() && now >= self.begun + BEGIN_WITHIN {
             let (name, within) = (self.name, BEGIN_WITHIN.as_secs());
             let said = self.last_words();
@@ -438,6 +440,7 @@ impl<P: Protocol> Worker<P> {
         }
         if self.held.is_some_and(|(_, at)| now >= at) {
             self.held = None;
+            self.protocol.is_now(at);
             let actions = self.protocol.let_go();
             self.action(actions).await?;
         }

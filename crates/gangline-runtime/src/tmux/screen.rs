@@ -105,6 +105,13 @@ impl Screen {
         self.bottom().find(|row| !squash(row).is_empty()).map_or("", |row| row.trim())
     }
 
+    /// Returns the letters that it shows, without the rows in which it tells that it works.
+    pub(super) fn words(&self, profile: &Profile) -> String {
+        let tells = |row: &&String| profile.busy.iter().any(|text| row.contains(text.as_str()));
+        let rows = self.rows.iter().filter(|row| !tells(row));
+        rows.flat_map(|row| row.chars()).filter(|c| c.is_alphabetic()).collect()
+    }
+
     /// Says whether the program shows that it works.
     pub(super) fn busy(&self, profile: &Profile) -> bool {
         self.lent || self.bottom_has(&profile.busy)

@@ -15,7 +15,10 @@ use super::{
     screen::Screen,
     text::{self, Captured, Since},
 };
-use crate::{AssistantMessage, Block, FailureKind, Prompt, RuntimeEvent, SessionId, TurnResult};
+use crate::{
+    AssistantMessage, Block, FailureKind, Prompt, RuntimeEvent, SessionId, TurnResult,
+    program::running::CALL_LIMIT,
+};
 use delivery::Delivery;
 
 mod delivery;
@@ -113,6 +116,8 @@ pub(super) struct Turns {
     last: Option<Screen>,
     /// Since when the screen is as it is.
     still_since: Duration,
+    /// The words that it shows, and since when. A spinner that turns, and a clock that goes, change none.
+    words: (String, Duration),
     looks: u32,
     last_alive: Duration,
     /// Its hooks run, and report each text that is taken.
@@ -137,6 +142,7 @@ impl Turns {
             steers: VecDeque::new(),
             last: None,
             still_since: now,
+            words: (String::new(), now),
             looks: 0,
             last_alive: now,
             reports: false,
@@ -252,6 +258,10 @@ impl Turns {
         let moved = self.last.as_ref() != Some(&screen);
         if moved {
             self.still_since = now;
+            let words = screen.words(&self.profile);
+            if words != self.words.0 {
+                self.words = (words, now);
+            }
         }
         self.looks = if moved && self.delivery.is_none() { self.looks / 2 } else { self.looks + 1 };
         if screen.in_mode {
@@ -417,7 +427,10 @@ impl Turns {
 
     fn alive(&mut self, moved: bool, now: Duration) {
         let Some(turn) = &self.turn else { return };
+        let since = turn.sent_at.max(self.words.1);
+        // What only turns shows that the program lives, and that may be a tool that takes long.
         if moved
+            && now.saturating_sub(since) < CALL_LIMIT
             && turn.from_line.is_some()
             && now.saturating_sub(self.last_alive) >= ALIVE_EVERY
             && self.out.is_empty()

@@ -7,6 +7,7 @@ mod codex;
 mod conformance;
 mod driven;
 mod effort;
+mod halves;
 mod native;
 mod rig;
 mod tmux;

@@ -1,6 +1,7 @@
 //! Statements of the record of events.
 
-use gangline_core::AgentName;
+use gangline_core::{AgentName, redact::Redacted};
+use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, params};
 
 use super::{
@@ -67,6 +68,22 @@ fn statement(query: &EventQuery) -> Result<&'static str, Fault> {
             return Err(StoreError::Invalid("a turn's events need the agent's name").into());
         }
     })
+}
+
+/// Returns the newest payloads of a kind since a time, oldest first.
+pub(crate) fn payloads(
+    c: &Connection,
+    agent: &AgentName,
+    kind: &str,
+    since: UnixMicros,
+    most: u32,
+) -> Result<Vec<Redacted>, Fault> {
+    let sql = "SELECT payload FROM events WHERE agent = ? AND kind = ? AND at >= ? \
+               ORDER BY seq DESC LIMIT ?";
+    let with = params![agent.folded(), kind, since.0, most];
+    let mut payloads = sql::all(c, sql, with, |row| row.get("payload").map(Redacted::from_store))?;
+    payloads.reverse();
+    Ok(payloads)
 }
 
 pub(crate) fn page(c: &Connection, query: &EventQuery) -> Result<EventPage, Fault> {

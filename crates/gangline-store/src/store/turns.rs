@@ -1,6 +1,7 @@
 //! Turns: T1 and T3, recovery, and the record of events.
 
-use gangline_core::{AgentName, Epoch};
+use gangline_core::{AgentName, Epoch, redact::Redacted};
+use gangline_os::clock::UnixMicros;
 
 use super::Store;
 use crate::{
@@ -61,5 +62,22 @@ impl Store {
     /// [`StoreError::Invalid`] for a turn without its agent; or the storage's.
     pub async fn events(&self, query: EventQuery) -> Result<EventPage, StoreError> {
         self.sqlite.read("read events", move |c| events::page(c, &query)).await
+    }
+
+    /// Returns the payloads of an agent's newest events of one kind since a time, the oldest first; at
+    /// most so many.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn payloads_of(
+        &self,
+        agent: &AgentName,
+        kind: &'static str,
+        since: UnixMicros,
+        most: u32,
+    ) -> Result<Vec<Redacted>, StoreError> {
+        let agent = agent.clone();
+        let work = move |c: &_| events::payloads(c, &agent, kind, since, most);
+        self.sqlite.read("read events of a kind", work).await
     }
 }

@@ -111,11 +111,29 @@ function prompt(id, session, text) {
     words(session, `refused with ${error.code}`);
     end("end_turn");
   });
+  if (replay.length === 0) return says(session, text);
+  // Tells the past behind the prompt, in pieces, and then answers.
+  for (const old of replay.splice(0)) {
+    words(session, old.slice(0, 4));
+    words(session, old.slice(4));
+  }
+  setTimeout(() => says(session, text), 200);
+}
+
+// The answer to the prompt of this number; with AGENT_REPLAYS=numbers it has nothing but that.
+const answered = (text, number) =>
+  process.env.AGENT_REPLAYS === "numbers" ? `ANSWER-${number}.` : `you said ${text} with ${model}`;
+let replay = []; // answers of a loaded session that are told again with the next prompt
+
+function says(session, text) {
   words(session, "hmm", "agent_thought_chunk");
-  words(session, "you ");
-  words(session, `said ${text} with ${model}`);
+  const answer = answered(text, kept()[session].length);
+  words(session, answer.slice(0, 4));
+  words(session, answer.slice(4));
   update(session, { sessionUpdate: "usage_update", used: 12, size: 100, cost: { amount: 0.5, currency: "USD" } });
   end("end_turn", { usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12, cachedReadTokens: 4 } });
+  // The last piece comes after the end.
+  if (process.env.AGENT_LATE) setTimeout(() => words(session, ", late"), 50);
 }
 
 let auto = process.env.AGENT_AUTO !== undefined; // runs tools unasked until told not to
@@ -165,6 +183,10 @@ const METHODS = {
   "session/load": (id, { sessionId }) => {
     const past = kept()[sessionId];
     if (!past || PLAY === "refuses_resume") return refuse(id, -32002, "Resource not found", {});
+    if (process.env.AGENT_REPLAYS) {
+      replay = past.map((text, index) => answered(text, index + 1));
+      return result(id, { configOptions: choices(), modes: modes() });
+    }
     for (const text of past) {
       words(sessionId, text, "user_message_chunk");
       words(sessionId, `of old: ${text}`);

@@ -9,7 +9,7 @@ use gangline_os::{
     paths::Paths,
 };
 use gangline_runtime::{
-    Mode, NoTools, Permissions, SessionFilter, SessionHandle, StartOptions, adapters,
+    Mode, NoPast, NoTools, Permissions, SessionFilter, SessionHandle, StartOptions, adapters,
 };
 use gangline_store::{SessionRow, Store};
 use serde::Serialize;
@@ -191,6 +191,7 @@ fn options(paths: &Paths, driven: &Driven) -> StartOptions {
         bounds: gangline_core::reading::Bounds::default(),
         trusted: None,
         resume: None,
+        past: Arc::new(NoPast),
         initial_prompt: None,
         tool_bridge: Vec::new(),
         base_url: agent.base_url.clone(),

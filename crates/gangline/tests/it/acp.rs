@@ -3,7 +3,11 @@
 
 use std::{fs, path::PathBuf};
 
-use gangline_testkit::{IrcPeer, Running, World, database, eventually, irc, programs, stage};
+use gangline_testkit::{
+    IrcPeer, Running, World, database, eventually,
+    hostile::{self, Play},
+    irc, programs, stage,
+};
 
 use crate::claude::kill_hard;
 
@@ -238,4 +242,36 @@ fn allow(rig: &Rig) {
     for number in numbers {
         let _ = rig.world.run(&["approve", number.trim_matches('"')]).ok();
     }
+}
+
+/// R0-16: what an agent said in private is in no answer to a room, although its program tells the whole
+/// conversation again behind the first prompt after it was started again.
+#[test]
+fn what_was_said_in_private_is_not_said_again_in_a_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = hostile::acp().program(Play::Good, folder.path());
+    let command = format!("[env, AGENT_REPLAYS=numbers, node, \"{}\"]", program.display());
+    let rig = Rig::up(&format!("agent: acp\n    acp_command: {command}\n    tools: none"), SCRIPT);
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    owner.say("lab-ada", "my secret");
+    owner.hears("lab-ada", "boss", "ANSWER-1.");
+    ori.say("#general", "@lab-ada first");
+    ori.hears("lab-ada", "#general", "ANSWER-2.");
+    let program = |what| {
+        eventually(what, || match rig.world.processes_like("hostile-acp")[..] {
+            [one] => Some(one),
+            _ => None,
+        })
+    };
+    let before = program("the program");
+    kill_hard(before);
+    eventually("another program", || (program("one program") != before).then_some(()));
+    ori.say("#general", "@lab-ada second");
+    assert_eq!(ori.hears("lab-ada", "#general", "ANSWER-3."), "ANSWER-3.");
+    let lines = ori.lines();
+    let said = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+    assert_eq!((said("ANSWER-1."), said("ANSWER-2.")), (0, 1), "{lines:#?}");
+    let log = rig.query("SELECT payload FROM events WHERE kind = 'notice'").join("\n");
+    assert!(log.contains("told again what was said before"), "{log}");
+    rig.put_away();
 }

@@ -3,7 +3,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
-use gangline_testkit::{IrcPeer, Running, World, stage::free_port};
+use gangline_testkit::{IrcPeer, Running, World, eventually, stage::free_port};
 
 /// What the script begins with. `life` counts the starts.
 const WIRE: &str = r#"#!/bin/sh
@@ -103,4 +103,30 @@ fn a_question_that_is_taken_back_is_nobodys_any_more() {
     eve.hears("lab-ada", "#general", "done");
     eve.say("#general", "@lab-ada again");
     eve.hears("lab-ada", "#general", "answer of life 1");
+}
+
+/// A hook of the user's that hangs does not keep its turn from the time limit, and is named: in
+/// the status while it hangs, and in what is said of the end.
+#[test]
+fn a_hook_that_hangs_is_named_and_its_turn_ends() {
+    let rig = Rig::new(
+        r#"ready; [ "$life" = 1 ] || serve; prompt
+        call='{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"true"}}'
+        say "{\"type\":\"assistant\",\"message\":{\"model\":\"m\",\"content\":[$call],\"usage\":{}},\"parent_tool_use_id\":null}"
+        beat='"tool_use_id":"hook-PreToolUse-t1-heartbeat-0","tool_name":"PreToolUse","parent_tool_use_id":"t1"'
+        while say "{\"type\":\"tool_progress\",$beat,\"heartbeat\":true}"; do sleep 0.2; done"#,
+    );
+    let config = fs::read_to_string(&rig.config).unwrap();
+    fs::write(&rig.config, format!("{config}    turn_timeout_seconds: 4\n")).unwrap();
+    let _hub = rig.up();
+    let mut eve = rig.eve();
+    eve.say("#general", "@lab-ada hello");
+    eventually("the hook in the status", || {
+        rig.run(&["status", "lab-ada"]).contains("the hook PreToolUse").then_some(())
+    });
+    eventually("the end of the turn in the log", || {
+        let log = rig.run(&["logs", "lab-ada"]);
+        let end = "no activity and is being stopped: it waited for the hook PreToolUse";
+        log.contains(end).then_some(())
+    });
 }

@@ -12,7 +12,9 @@ use super::{Shared, whereabouts};
 use crate::{
     asking::Asker,
     carrying::Waiting,
-    environment, prompt,
+    environment,
+    past::Recorded,
+    prompt,
     root::{closed, read},
     session::resume_from,
     settings::Settings,
@@ -126,6 +128,7 @@ pub(super) fn start_options(
         bounds: closed::bounds(settings),
         trusted: settings.trusted.clone(),
         resume: resume_from(started.session.clone()),
+        past: Arc::new(Recorded { store: shared.store.clone(), agent: agent.nick.clone() }),
         initial_prompt: None,
         tool_bridge: settings.tool_bridge.clone(),
         base_url: agent.base_url.clone(),

@@ -8,7 +8,7 @@ use gangline_core::{
     watch::{Detectors, Watch},
 };
 use gangline_os::{CancellationToken, run_id::RUN_ID};
-use gangline_runtime::{Mode, NoTools, Purpose, StartOptions, Thinking};
+use gangline_runtime::{Mode, NoPast, NoTools, Purpose, StartOptions, Thinking};
 use tokio::sync::mpsc;
 
 use super::{BACKEND_TASKS, JUDGE, Shared};
@@ -110,6 +110,7 @@ fn options(settings: &Settings, shared: &Shared, judge: &Judge) -> StartOptions 
         bounds: Bounds::default(),
         trusted: None,
         resume: None,
+        past: Arc::new(NoPast),
         initial_prompt: None,
         tool_bridge: Vec::new(),
         base_url: judge.base_url.clone(),

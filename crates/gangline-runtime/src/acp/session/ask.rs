@@ -30,9 +30,11 @@ impl Session {
                 return self.write(wire::unreadable(id, &why));
             }
         };
+        self.answers();
         self.accepted();
         self.flush();
         let (call, news) = self.calls.asked(&patch);
+        self.running.begin(&patch.id, self.outside.now);
         self.report_calls(news);
         let name = self.setup.gate.name(&call);
         match self.setup.gate.permit(&call) {
@@ -58,6 +60,7 @@ impl Session {
 
     pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
         let Some(ask) = self.asks.remove(&reply.request) else { return };
+        self.running.decided(self.outside.now);
         match &reply.answer {
             Answer::Allow => match asked::moved(&ask.files) {
                 Some(why) => {

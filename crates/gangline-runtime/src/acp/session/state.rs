@@ -127,6 +127,8 @@ pub(super) struct Turn {
     pub(super) refused: Vec<String>,
     /// Prompts that only told the model of a refusal.
     pub(super) told: u32,
+    /// Something was told again in it that was said before.
+    pub(super) told_again: bool,
 }
 
 impl Turn {
@@ -142,6 +144,7 @@ impl Turn {
             error: None,
             refused: Vec::new(),
             told: 0,
+            told_again: false,
         }
     }
 }

@@ -13,7 +13,9 @@ use crate::{
     },
 };
 
+mod again;
 mod asking;
+mod beats;
 mod ends;
 mod late;
 
@@ -34,6 +36,7 @@ fn new(recipe: &'static Recipe, resume: Option<&str>) -> Session {
         own: Own::default(),
         introduction: "Be kind.".to_owned(),
         resume: resume.map(|id| SessionId(id.to_owned())),
+        past: Vec::new(),
         names: Names::WithProvider,
         model: None,
         late: Late::NeverComes,
@@ -395,17 +398,20 @@ fn a_choice_that_lets_tools_through_is_set_back() {
     }
 }
 
-/// Every line shows that the turn is alive, also one that says nothing; one a second is told.
+/// Every piece of a text shows that the turn goes on; one a second is told.
 #[test]
 fn a_turn_is_told_to_be_alive_once_a_second() {
     let mut session = open(&PLAIN);
-    let noise = r#"{"jsonrpc":"2.0","method":"noise"}"#;
+    let word = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":
+        {"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"word"}}}}"#;
     let at = |seconds| Now { mono: Duration::from_secs(seconds), unix: 0 };
-    assert_eq!(session.read(noise, at(9)), Ok(Vec::new()), "no turn is open");
     session.prompt(prompt(1));
+    let accepted = vec![Action::Report(RuntimeEvent::Accepted { turn: id(1) })];
+    assert_eq!(session.read(word, at(9)), Ok(accepted));
     let alive = vec![Action::Report(RuntimeEvent::Alive { turn: id(1) })];
-    assert_eq!(session.read(noise, at(10)).as_ref(), Ok(&alive));
-    assert_eq!(session.read(noise, at(10)), Ok(Vec::new()));
-    assert_eq!(session.read("garbage", at(11)), Err(Odd::NoMessage));
-    assert_eq!(session.sign_of_life(at(11)), alive);
+    assert_eq!(session.read(word, at(10)), Ok(alive.clone()));
+    assert_eq!(session.read(word, at(10)), Ok(Vec::new()));
+    assert_eq!(session.read(word, at(11)), Ok(alive));
+    assert_eq!(session.read("garbage", at(12)), Err(Odd::NoMessage));
+    assert_eq!(session.sign_of_life(at(12)), [], "no call runs");
 }

@@ -29,6 +29,7 @@ impl Session {
         self.outside.prompted(&prompt.text);
         self.turn = Some(Turn::new(prompt.turn));
         self.calls.clear();
+        self.running.clear();
         self.out.push(Action::Turn(Some(prompt.turn)));
         let first = std::mem::take(&mut self.introduce);
         let recipe = self.setup.recipe;
@@ -41,21 +42,26 @@ impl Session {
         self.send_prompt(&text);
     }
 
-    fn send_prompt(&mut self, text: &str) {
+    pub(super) fn send_prompt(&mut self, text: &str) {
         let params = json!({"sessionId": self.id, "prompt": [{"type": "text", "text": text}]});
         self.request(Sent::Prompt, "session/prompt", &params);
     }
 
+    /// Says whether a text is the program's own, and no word of the model.
+    pub(super) fn is_remark(&self, text: &str) -> bool {
+        let recipe = self.setup.recipe;
+        begins(text, recipe.remarks) || begins(text, recipe.errors)
+    }
+
     pub(super) fn said(&mut self, message: Option<String>, text: String) {
         let recipe = self.setup.recipe;
-        let begins = |marks: &[&str]| marks.iter().any(|mark| text.starts_with(mark));
+        let begins = |marks: &[&str]| begins(&text, marks);
         if self.turn.is_none() {
             return match self.order {
                 Some(_) => self.said_in_order(message, text),
                 None => self.said_outside(&text),
             };
         }
-        self.came_late();
         if begins(recipe.remarks) {
             self.flush();
             return self.notice(format!("{}: {}", recipe.name, turn_result::one_line(&text)));
@@ -219,6 +225,7 @@ impl Session {
     }
 
     pub(super) fn end_turn(&mut self, outcome: Result<Value, Refusal>) {
+        self.answered_all(outcome.as_ref().is_ok_and(|end| end["stopReason"] != CANCELLED));
         self.flush();
         self.withdraw_asks();
         let Some(turn) = &mut self.turn else { return };
@@ -235,6 +242,9 @@ impl Session {
         let result = turn_result::of(self.setup.recipe, reason, &signs);
         if let Ok(answer) = &outcome {
             self.count(id, answer);
+            if answer["stopReason"] == "end_turn" && self.asks_once_more(&signs) {
+                return;
+            }
         }
         if result == TurnResult::Completed && self.report_refusals(&refused, signs.spoke) {
             return;
@@ -245,6 +255,7 @@ impl Session {
         }
         self.turn = None;
         self.calls.clear();
+        self.running.clear();
         self.out.extend([Action::Turn(None), Action::Free]);
         self.tell(RuntimeEvent::Finished { turn: id, result });
         if std::mem::take(&mut self.spoilt) {
@@ -340,4 +351,8 @@ impl Session {
             self.tell(RuntimeEvent::Usage { turn, usage: told });
         }
     }
+}
+
+fn begins(text: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| text.starts_with(mark))
 }

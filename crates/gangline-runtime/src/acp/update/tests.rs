@@ -40,8 +40,8 @@ fn known_kinds_are_read() {
     assert_eq!(options, Ok(Update::Choices(choices)));
     let mode = of(&json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
     assert_eq!(mode, Ok(Update::Mode("yolo".to_owned())));
-    for quiet in ["plan", "session_info_update", "available_commands_update", "current_mode_update"]
-    {
+    assert_eq!(of(&json!({"sessionUpdate": "plan", "entries": []})), Ok(Update::Plan));
+    for quiet in ["session_info_update", "available_commands_update", "current_mode_update"] {
         assert_eq!(of(&json!({"sessionUpdate": quiet})), Ok(Update::Quiet));
     }
 }

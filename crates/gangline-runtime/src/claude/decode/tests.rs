@@ -167,7 +167,7 @@ fn short_lines_are_read() {
             lifecycle(Fate::Other),
         ),
         (r#"{"type":"system","subtype":"session_state_changed","state":"idle"}"#, Line::Idle),
-        (r#"{"type":"system","subtype":"session_state_changed","state":"running"}"#, Line::Noise),
+        (r#"{"type":"system","subtype":"session_state_changed","state":"running"}"#, Line::Lives),
         (
             r#"{"type":"control_cancel_request","request_id":"r"}"#,
             Line::Cancelled { id: "r".into() },

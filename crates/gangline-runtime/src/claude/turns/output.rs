@@ -19,7 +19,7 @@ impl Turns {
     pub(super) fn assistant(&mut self, said: Assistant) {
         for block in &said.blocks {
             if let Block::ToolUse { id, .. } = block {
-                self.call_begins(id);
+                self.running.begin(id, self.now);
             }
         }
         if said.parent.is_some() {
@@ -64,7 +64,7 @@ impl Turns {
     }
 
     pub(super) fn user(&mut self, user: User) {
-        user.results.iter().for_each(|done| self.call_ends(&done.id));
+        user.results.iter().for_each(|done| self.running.end(&done.id));
         if user.parent.is_some() {
             return;
         }

@@ -112,6 +112,7 @@ impl Turns {
 
     pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
         let Some((input, files)) = self.asks.remove(&reply.request) else { return };
+        self.running.decided(self.now);
         let response = match &reply.answer {
             Answer::Allow => match asked::moved(&files) {
                 Some(why) => {

@@ -58,9 +58,22 @@ fn the_turn_and_its_end_are_named() {
 fn what_is_not_known_is_passed_over_and_what_is_broken_is_told() {
     let unknown = Err(Odd::Unknown { kind: "weather/changed".to_owned() });
     assert_eq!(decode(r#"{"method":"weather/changed"}"#), unknown);
-    for noise in ["thread/status/changed", "item/agentMessage/delta", "deprecationNotice"] {
+    for noise in ["thread/status/changed", "account/rateLimits/updated", "deprecationNotice"] {
         assert_eq!(decoded(&json!({"method": noise, "params": {"x": 1}})), Line::Noise, "{noise}");
     }
+    let piece = |method: &str| {
+        let params = json!({"threadId": "t", "turnId": "u", "itemId": "i", "delta": "x"});
+        match decoded(&json!({"method": method, "params": params})) {
+            Line::Piece { of, tool } => (of.thread_id, of.turn_id, tool),
+            other => panic!("{other:?}"),
+        }
+    };
+    let of = |tool: Option<&str>| ("t".to_owned(), "u".to_owned(), tool.map(str::to_owned));
+    assert_eq!(piece("item/agentMessage/delta"), of(None));
+    assert_eq!(piece("turn/plan/updated"), of(None));
+    assert_eq!(piece("item/commandExecution/outputDelta"), of(Some("i")));
+    let broken = json!({"method": "item/agentMessage/delta", "params": {"itemId": 7}});
+    assert_eq!(decoded(&broken), Line::Piece { of: Place::default(), tool: None });
     for line in
         ["", "7", "null", "[]", "{}", "{\"id\":null}", "{\"id\":\"x\",\"result\":1}", "{\"id\":"]
     {

@@ -175,4 +175,31 @@ impl Turns {
             self.interrupt_remote(remote);
         }
     }
+
+    /// A login was refused: it is looked for until the next prompt.
+    pub(super) fn login_needed(&mut self) {
+        if self.setup.credentials == Credentials::OfTheProgram {
+            self.login = Login::Reported;
+            self.out.push(Action::WatchLogin);
+        }
+    }
+
+    pub(super) fn send_added(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        let Some(remote) = &turn.remote else { return };
+        let mut requests = Vec::new();
+        for added in turn.added.iter_mut().filter(|added| !added.sent) {
+            added.sent = true;
+            let params = json!({
+                "threadId": self.thread,
+                "expectedTurnId": remote,
+                "clientUserMessageId": added.prompt.uuid,
+                "input": encode::input(&added.prompt.text),
+            });
+            requests.push((Sent::Steer(added.prompt.uuid.clone()), params));
+        }
+        for (sent, params) in requests {
+            self.request(sent, "turn/steer", &params);
+        }
+    }
 }

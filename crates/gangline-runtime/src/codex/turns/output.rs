@@ -93,6 +93,7 @@ impl Turns {
             return;
         }
         let Tool { id, name, input, .. } = tool.clone();
+        self.running.begin(&id, self.now);
         turn.tools.push(tool);
         self.say(Block::ToolUse { id, name, input });
     }
@@ -104,6 +105,7 @@ impl Turns {
         }
         let Some(turn) = &mut self.turn else { return };
         turn.tools.retain(|open| open.id != tool.id);
+        self.running.end(&tool.id);
         let Tool { id, name, is_error, output: content, .. } = tool;
         let turn = turn.id;
         self.tell(RuntimeEvent::ToolResult { turn, id, name, is_error, content });
@@ -208,6 +210,7 @@ impl Turns {
             });
         }
         self.asks.clear();
+        self.running.clear();
         self.out.push(Action::Free);
         self.tell(RuntimeEvent::Finished { turn: turn.id, result });
     }

@@ -157,6 +157,7 @@ impl Turns {
 
     pub(super) fn answer_ask(&mut self, reply: &ApprovalReply) {
         let Some(ask) = self.asks.remove(&reply.request) else { return };
+        self.running.decided(self.now);
         match &reply.answer {
             Answer::Allow => match asked::moved(&ask.files) {
                 Some(why) => {

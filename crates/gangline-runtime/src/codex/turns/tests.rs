@@ -8,7 +8,9 @@ use serde_json::json;
 use super::*;
 use crate::{Answer, Block, FailureKind, codex::decode, codex::thread};
 
+mod beats;
 mod properties;
+mod unread;
 
 fn turn(number: i64) -> TurnId {
     TurnId { epoch: Epoch(1), number }

@@ -93,6 +93,29 @@ fn a_message_is_pasted_seen_sent_off_and_seen_to_be_gone() {
     assert_eq!(story.shows(&["$ ls", "a", "$"], (2, 2)).until(2000), ["Read(1)"]);
 }
 
+/// What only turns proves that the program lives: a tool may run, and that has a limit.
+#[test]
+fn a_spinner_keeps_a_turn_for_half_an_hour_and_words_begin_it_anew() {
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    story.says("ls").until(500);
+    story.shows(&["$ ls"], (4, 0)).until(500);
+    assert_eq!(story.shows(&["$ ls", "|"], (0, 2)).until(500), ["accepted"]);
+    let begun = story.now;
+    let mut lives = |minutes: u64, row: &str| {
+        let now = begun + Duration::from_secs(minutes * 60);
+        story.shows(&["$ ls", row], (0, 2));
+        let actions = story.turns.see(story.screen.clone(), now);
+        actions.iter().any(|it| matches!(it, Action::Report(RuntimeEvent::Alive { .. })))
+    };
+    assert!(lives(1, "/ 60 s"));
+    assert!(!lives(2, "/ 60 s"), "nothing moves");
+    assert!(lives(29, "- 1740 s"));
+    assert!(!lives(33, "| 1980 s"));
+    assert!(lives(34, "compiling x"));
+    assert!(lives(63, "compiling x 99 %"));
+    assert!(!lives(65, "compiling x 100 %"));
+}
+
 #[test]
 fn a_paste_that_is_not_seen_is_taken_out_and_pasted_again_until_the_time_is_over() {
     let mut story = Story::ready("shell", &["$"], (2, 0));

@@ -1,10 +1,11 @@
 //! A script in the program's place: one that does everything right, and all that do not.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use gangline_runtime::{
-    Answer, Command, Permissions, Refusal, RuntimeEvent, SessionFilter, SessionId, StopReason,
-    TurnResult,
+    Answer, Block, Command, Past, Permissions, Refusal, RuntimeEvent, SessionFilter, SessionId,
+    StopReason, TurnResult,
 };
 use gangline_testkit::hostile::{self, Play};
 
@@ -235,6 +236,50 @@ async fn messages_of_a_vendor_are_passed_over() {
     let done = rig.ask(1, "hello").await;
     assert_eq!(done.text(), "you said hello with best");
     assert_eq!(done.notices(), [""; 0]);
+}
+
+/// R0-18: the end of an answer that comes after the end of its turn belongs to it.
+#[tokio::test]
+async fn the_last_piece_of_an_answer_may_come_after_the_end() {
+    let mut rig = any(Play::Good);
+    rig.options.env.push(("AGENT_LATE".to_owned(), "1".to_owned()));
+    rig.opened().await;
+    assert_eq!(rig.ask(1, "hello").await.text(), "you said hello with plain, late");
+}
+
+/// What is on record of every session.
+struct Record(&'static [&'static str]);
+
+#[async_trait]
+impl Past for Record {
+    async fn of(&self, _session: &SessionId) -> Vec<Block> {
+        self.0.iter().map(|text| Block::Text { text: (*text).to_owned() }).collect()
+    }
+}
+
+/// R0-16: a program that tells a loaded session again behind the next prompt says nothing of it in its
+/// answer, if it is on record.
+#[tokio::test]
+async fn a_past_that_is_told_late_is_in_no_answer() {
+    for (record, answer) in [
+        (&["you said a secret with plain", "you said more with plain"] as &[_], ""),
+        (&[], "you said a secret with plainyou said more with plain\n"),
+    ] {
+        let mut rig = any(Play::Good);
+        rig.options.env.push(("AGENT_REPLAYS".to_owned(), "1".to_owned()));
+        let (session, _) = rig.opened().await;
+        rig.ask(1, "a secret").await;
+        rig.ask(2, "more").await;
+        rig.runtime.stop(StopReason::Restart).await;
+        rig.rest().await;
+        rig.options.resume = Some(session);
+        rig.options.past = Arc::new(Record(record));
+        rig.opened().await;
+        let done = rig.ask(3, "hello").await;
+        assert_eq!(done.text(), format!("{answer}you said hello with plain"), "{done:#?}");
+        let told = done.notices().join("\n").matches("told again").count();
+        assert_eq!(told, usize::from(!record.is_empty()), "{done:#?}");
+    }
 }
 
 /// How a turn with such a program ends.

@@ -20,7 +20,7 @@ fn finished(events: &[RuntimeEvent]) -> usize {
     events.iter().filter(|event| matches!(event, RuntimeEvent::Finished { .. })).count()
 }
 
-fn notices(events: &[RuntimeEvent]) -> Vec<String> {
+pub(super) fn notices(events: &[RuntimeEvent]) -> Vec<String> {
     let text = |event: &RuntimeEvent| match event {
         RuntimeEvent::Notice { text } => Some(text.clone()),
         _ => None,
@@ -63,8 +63,14 @@ fn a_program_that_is_never_late_is_not_waited_for() {
 }
 
 fn loaded() -> Session {
+    with_past(&[])
+}
+
+/// One that goes on with a session in which this was said.
+pub(super) fn with_past(past: &[&str]) -> Session {
     let mut session = new(&PLAIN, Some("s"));
     session.setup.late = Late::MayCome;
+    session.setup.past = past.iter().map(|text| Block::Text { text: (*text).to_owned() }).collect();
     session.hello();
     answer(&mut session, json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true}}));
     let (_, events) = answer(&mut session, json!({}));

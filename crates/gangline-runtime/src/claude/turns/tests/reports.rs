@@ -150,10 +150,33 @@ fn signs_of_life_come_once_a_second() {
     let alive = [Action::Report(RuntimeEvent::Alive { turn: id(1) })];
     assert_eq!(turns.line(Line::Noise, at(1_099)), []);
     assert_eq!(turns.line(Line::Noise, at(1_100)), alive);
-    assert_eq!(turns.sign_of_life(at(2_000)), []);
-    assert_eq!(turns.sign_of_life(at(2_100)), alive);
     assert_eq!(kinds(turns.line(said("a"), at(2_500))), ["1: said a"]);
     assert_eq!(turns.line(Line::Noise, at(3_400)), [], "words are life as well");
+}
+
+/// What shows only that the program lives counts while a call runs, until that call's limit, which a
+/// decision begins anew.
+#[test]
+fn a_program_that_only_lives_keeps_no_turn() {
+    let mut turns = fresh();
+    turns.prompt(prompt(1, P1));
+    turns.line(started(P1), after(0));
+    let alive = [RuntimeEvent::Alive { turn: id(1) }];
+    assert_eq!(told(turns.line(Line::Lives, after(10))), []);
+    assert_eq!(told(turns.sign_of_life(after(20))), []);
+    turns.line(calls("t1"), after(30));
+    assert_eq!(told(turns.line(Line::Lives, after(40))), alive);
+    assert_eq!(told(turns.sign_of_life(after(50))), alive);
+    turns.line(may_use("r"), after(60));
+    turns.is_now(after(3_000));
+    turns.decide(&ApprovalReply { request: "r".to_owned(), answer: Answer::Allow });
+    assert_eq!(told(turns.line(beat(None, "t1"), after(4_799))), alive);
+    assert_eq!(told(turns.line(Line::Lives, after(4_801))), []);
+}
+
+fn may_use(id: &str) -> Line {
+    let request = Request::MayUse { tool: "Bash".to_owned(), input: json!({"command": "x"}) };
+    Line::Request { id: id.to_owned(), request }
 }
 
 #[test]
