@@ -346,12 +346,7 @@ impl Parts {
     }
 
     /// Watches the tasks until the daemon has to end.
-    async fn watch(
-        &mut self,
-        signals: &mut Signals,
-        lock: &FileLock,
-        mut record: Record,
-    ) -> Why {
+    async fn watch(&mut self, signals: &mut Signals, lock: &FileLock, mut record: Record) -> Why {
         if self.asked {
             return Why::Asked;
         }

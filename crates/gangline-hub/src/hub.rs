@@ -212,7 +212,9 @@ pub async fn run(
     let begun = clock.now();
     let store = Store::open(OpenOptions { path: paths.database(), clock: clock.clone() }).await?;
     let ircd = match options.irc {
-        Some(address) => Some(open_ircd(&options, (address, store.installation_id()), &owner).await?),
+        Some(address) => {
+            Some(open_ircd(&options, (address, store.installation_id()), &owner).await?)
+        }
         None => None,
     };
     let listening = Listening { irc: irc_address(&options, ircd.as_ref()), owner, http: None };

@@ -111,11 +111,10 @@ impl Caller {
     /// Refuses an agent that would speak, read or act as another one.
     pub(crate) fn may_be(&self, nick: &AgentName) -> Result<(), Failure> {
         match self {
-            Self::Agent { name: Some(name), .. } if name != nick => {
-                Err(Failure::user(format!("{name} cannot speak or act as {nick}")).hint(format!(
-                    "`gangline channel send {nick} TEXT` sends it a message, from {name}"
-                )))
-            }
+            Self::Agent { name: Some(name), .. } if name != nick => Err(Failure::user(format!(
+                "{name} cannot speak or act as {nick}"
+            ))
+            .hint(format!("`gangline channel send {nick} TEXT` sends it a message, from {name}"))),
             Self::Agent { .. } | Self::Person { .. } => Ok(()),
         }
     }
@@ -133,9 +132,8 @@ impl Caller {
     fn may(&self, what: &str) -> Result<(), Failure> {
         match self {
             Self::Person { .. } => Ok(()),
-            Self::Agent { mark, .. } => Err(Failure::user(format!("an agent cannot {what}")).hint(
-                format!("this shell was started by an agent ({mark}): use your own shell"),
-            )),
+            Self::Agent { mark, .. } => Err(Failure::user(format!("an agent cannot {what}"))
+                .hint(format!("this shell was started by an agent ({mark}): use your own shell"))),
         }
     }
 }

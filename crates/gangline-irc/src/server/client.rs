@@ -16,8 +16,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    caps::Caps, client_id::ClientId, draft::Draft, outgoing::Outgoing, paced::Paced,
-    reading::Reading, store::Party, trust::{Origin, Whose},
+    caps::Caps,
+    client_id::ClientId,
+    draft::Draft,
+    outgoing::Outgoing,
+    paced::Paced,
+    reading::Reading,
+    store::Party,
+    trust::{Origin, Whose},
 };
 use crate::wire::{Message, sasl::Answer, scram::Challenge};
 
@@ -236,9 +242,7 @@ impl Client {
         match &self.identity {
             Identity::Account(principal) => principal.clone(),
             Identity::Peer(tier) => Principal { account: format!("~{}", self.name()), tier: *tier },
-            Identity::Shell(agent) => {
-                Principal { account: format!("~{agent}"), tier: Tier::Agent }
-            }
+            Identity::Shell(agent) => Principal { account: format!("~{agent}"), tier: Tier::Agent },
         }
     }
 

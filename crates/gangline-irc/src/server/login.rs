@@ -5,7 +5,8 @@ use std::{sync::atomic::Ordering, time::Duration};
 use gangline_core::{AgentName, Principal, Tier};
 
 use super::{
-    caps::Caps, client::Identity, client_id::ClientId, outgoing::Outgoing, state::State, trust::Whose,
+    caps::Caps, client::Identity, client_id::ClientId, outgoing::Outgoing, state::State,
+    trust::Whose,
 };
 use crate::wire::numeric as n;
 

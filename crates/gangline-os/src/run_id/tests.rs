@@ -1,7 +1,5 @@
 //! Tests of the run id's form. Sweeps of real processes are in `tests/it`.
 
-use std::cell::Cell;
-
 use super::*;
 use proptest::prelude::*;
 

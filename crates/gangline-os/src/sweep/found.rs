@@ -88,9 +88,7 @@ pub(super) fn find(what: Sweep<'_>, us: &Us, table: &Table) -> Vec<Process> {
             Root::Adopted => {
                 row.parent == us.pid && us.own.as_ref().is_some_and(|own| !own.contains(&pid))
             }
-            Root::Recorded(known) => {
-                known.contains(&Process { pid, start_time: row.start_time })
-            }
+            Root::Recorded(known) => known.contains(&Process { pid, start_time: row.start_time }),
         })
     };
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();

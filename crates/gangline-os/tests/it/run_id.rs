@@ -29,8 +29,7 @@ fn pids(found: &[Process]) -> Vec<u32> {
 }
 
 async fn sweep_older(than: &RunId, grace: Duration) -> Report {
-    let ours =
-        |found: &RunId| found.installation == than.installation && found.epoch < than.epoch;
+    let ours = |found: &RunId| found.installation == than.installation && found.epoch < than.epoch;
     soon(sweep(Sweep { ours: &ours, roots: &[Root::Marked] }, grace)).await
 }
 

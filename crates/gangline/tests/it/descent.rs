@@ -69,11 +69,12 @@ impl Rig {
         known
     }
 
-    fn daemon(&self, nick: &str) -> i32 {
+    /// Returns the pid of ada's daemon, if one runs.
+    fn daemon(&self) -> Option<i32> {
         let listed = self.stage.world.run(&["ps", "--json"]).json();
         let all = listed.as_array().unwrap();
-        let pid = all.iter().find(|one| one["nick"] == nick).unwrap()["pid"].as_i64();
-        i32::try_from(pid.unwrap()).unwrap()
+        let pid = all.iter().find(|one| one["nick"] == ADA).unwrap()["pid"].as_i64();
+        pid.map(|pid| i32::try_from(pid).unwrap())
     }
 
     fn gangline(&self, args: &[&str]) -> String {
@@ -91,10 +92,10 @@ fn what_an_agents_shell_left_ends_with_its_daemon_however_that_ends() {
     left.is_gone();
 
     let left = rig.leaves();
-    let daemon = rig.daemon(ADA);
+    let daemon = rig.daemon().unwrap();
     kill(Pid::from_raw(daemon), Signal::SIGKILL).unwrap();
     left.is_gone();
-    eventually("another daemon", || (rig.daemon(ADA) != daemon).then_some(()));
+    eventually("another daemon", || rig.daemon().filter(|now| *now != daemon));
 
     // Bob's daemon leaves what ada's shell started alone.
     let left = rig.leaves();
@@ -112,10 +113,12 @@ fn what_a_daemon_without_its_hub_left_is_found_by_its_record() {
     let record = rig.stage.world.state().join("agents/oak-ada/processes");
     let line = format!("{} {}\n", left.pid, left.started);
     eventually("its record", || fs::read_to_string(&record).ok()?.contains(&line).then_some(()));
-    let daemon = rig.daemon(ADA);
+    let daemon = rig.daemon().unwrap();
     hub.kill();
     kill(Pid::from_raw(daemon), Signal::SIGKILL).unwrap();
-    eventually("the daemon to be gone", || kill(Pid::from_raw(daemon), None).is_err().then_some(()));
+    eventually("the daemon to be gone", || {
+        kill(Pid::from_raw(daemon), None).is_err().then_some(())
+    });
     assert!(left.runs(), "nobody is there who would end it");
     let mut hub = rig.stage.up();
     left.is_gone();
@@ -124,7 +127,7 @@ fn what_a_daemon_without_its_hub_left_is_found_by_its_record() {
 
 /// A client of the chat server that a shell starts; it says what it is told, and prints what it hears.
 const CLIENT: &str = "exec 3<>/dev/tcp/127.0.0.1/\"$1\"
-printf '%b' \"$2\" >&3
+cat \"$2\" >&3
 while read -r -t 20 line <&3; do
   echo \"$line\"
   case \"$line\" in *\" PONG \"*|ERROR*) break ;; esac
@@ -138,11 +141,12 @@ fn a_shell_on_the_chat_port_speaks_for_its_agents_request() {
     let script = rig.stage.world.file("client.sh", CLIENT);
     let port = rig.stage.irc.rsplit_once(':').unwrap().1.to_owned();
     let heard = rig.stage.world.path("heard").display().to_string();
-    let hello = "NICK bot\\r\\nUSER bot 0 * :bot\\r\\nJOIN #general\\r\\n";
-    let said = format!("{hello}WHOIS bot\\r\\nPRIVMSG #general :@oak-bob say exactly {{}}\\r\\nPING :end\\r\\n");
+    let hello = "NICK bot\r\nUSER bot 0 * :bot\r\nJOIN #general\r\n";
     for (how, word) in [("", "plain"), ("env -i ", "bare"), ("env -i setsid -w ", "alone")] {
-        let words = said.replace("{}", word);
-        rig.runs(&format!("{how}bash {script} {port} '{words}' > {heard}"));
+        let line = format!("PRIVMSG #general :@oak-bob say exactly {word}\r\n");
+        let said = format!("{hello}WHOIS bot\r\n{line}PING :end\r\n");
+        let said = rig.stage.world.file("said", &said);
+        rig.runs(&format!("{how}bash {script} {port} {said} > {heard}"));
         rig.eve.hears(BOB, "#general", word);
         let heard = fs::read_to_string(&heard).unwrap();
         assert!(heard.contains("is trusted as: agent"), "{how}: {heard}");
@@ -157,8 +161,9 @@ fn a_shell_on_the_chat_port_speaks_for_its_agents_request() {
 
     // No password makes it somebody else, right or not.
     let token = rig.stage.token();
-    for pass in [format!("PASS owner:{token}\\r\\n"), "PASS owner:wrong\\r\\n".to_owned()] {
-        rig.runs(&format!("env -i bash {script} {port} '{pass}{hello}' > {heard}"));
+    for pass in [token.as_str(), "wrong"] {
+        let said = rig.stage.world.file("said", &format!("PASS owner:{pass}\r\n{hello}"));
+        rig.runs(&format!("env -i bash {script} {port} {said} > {heard}"));
         let heard = fs::read_to_string(&heard).unwrap();
         assert!(heard.contains("This was started by oak-ada"), "{heard}");
         assert!(!heard.contains(" 001 "), "{heard}");
@@ -206,12 +211,15 @@ fn a_shell_is_no_other_agent_by_gangline_channel() {
     let lies = format!("{bare} GANGLINE_NICK=oak-ada GANGLINE_SOCKET={socket}");
     let told = tells(format!("{lies} {gangline} channel clear"));
     assert!(told.contains("this program was started by oak-ada"), "{told}");
-    // Its own agent it is, without any mark and with the owner's token in reach.
-    let told = tells(format!("{bare} GANGLINE_NICK=oak-ada {gangline} channel send '#general' mine"));
-    assert!(!told.contains("error"), "{told}");
     let told = tells(format!("{bare} {gangline} pause bob"));
     assert!(told.contains("an agent cannot pause agents"), "{told}");
     assert!(told.contains("the agent's daemon is among its parents"), "{told}");
+    // Its own agent it is, without any mark: what it sends is this turn's answer, so no other is given.
+    let own = format!("{bare} GANGLINE_NICK=oak-ada {gangline} channel send '#general' mine");
+    rig.eve.say("#general", &format!("@oak-ada run {own}"));
+    rig.eve.hears(ADA, "#general", "mine");
+    let state = "SELECT state FROM messages WHERE agent = 'oak-ada' ORDER BY id DESC LIMIT 1";
+    eventually("its answer", || (rig.stage.query(state) == ["answered"]).then_some(()));
     let paused = rig.stage.query("SELECT agent FROM agents WHERE paused");
     assert_eq!(paused, [""; 0]);
     let cleared = rig.stage.query("SELECT id FROM messages WHERE sender = 'oak-bob'");

@@ -27,7 +27,8 @@ async fn a_record_names_the_children_that_run() {
     let mut record = Record::new(path.clone());
     record.renew().unwrap();
     assert_eq!(read(&path), []);
-    let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child =
+        std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
     record.renew().unwrap();
     let start_time = proc::start_time(child.id()).unwrap();
     assert!(read(&path).contains(&Process { pid: child.id(), start_time }));
