@@ -15,6 +15,8 @@ mod tests;
 pub(super) struct Row {
     pub(super) parent: u32,
     pub(super) start_time: u64,
+    /// Whether it is another user's: then it is not ended, and what is below it may be.
+    pub(super) foreign: bool,
     /// Its run id, if it is this user's and has one.
     pub(super) run_id: Option<RunId>,
     /// Whether its environment says that it outlives who started it.
@@ -40,12 +42,13 @@ impl Table {
         let own: BTreeSet<u32> = proc::own_users_pids().into_iter().collect();
         let row = |pid: u32| {
             let stat = proc::stat(pid).filter(proc::Stat::runs)?;
-            // Another user's tells nothing more, and stands between its parent and its children.
-            let environ = own.contains(&pid).then(|| run_id::environ(pid)).flatten();
+            let foreign = !own.contains(&pid);
+            let environ = (!foreign).then(|| run_id::environ(pid)).flatten();
             let environ = environ.unwrap_or_default();
             let row = Row {
                 parent: stat.parent,
                 start_time: stat.start_time,
+                foreign,
                 run_id: run_id::find_run_id(&environ),
                 outlives: run_id::outlives(&environ),
             };
@@ -97,16 +100,19 @@ pub(super) fn find(what: Sweep<'_>, us: &Us, table: &Table) -> Vec<Process> {
     }
     let roots = table.0.iter().filter(|(pid, row)| is_root(**pid, row)).map(|(pid, _)| *pid);
     let mut open: Vec<u32> = roots.collect();
-    let mut found = BTreeSet::new();
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
     while let Some(pid) = open.pop() {
         let Some(row) = table.0.get(&pid) else { continue };
-        let process = Process { pid, start_time: row.start_time };
-        if is_left(pid, row) || !found.insert(process) {
+        if is_left(pid, row) || !seen.insert(pid) {
             continue;
+        }
+        if !row.foreign {
+            found.push(Process { pid, start_time: row.start_time });
         }
         open.extend(children.get(&pid).into_iter().flatten());
     }
-    found.into_iter().collect()
+    found.sort_unstable();
+    found
 }
 
 /// Returns whether the process holds a Gangline lock of any installation: the file's name ends in

@@ -6,7 +6,7 @@ const DAEMON: u32 = 100;
 
 fn row(parent: u32, run_id: &str) -> Row {
     let run_id = (!run_id.is_empty()).then(|| run_id.parse().unwrap());
-    Row { parent, start_time: 7, run_id, outlives: false }
+    Row { parent, start_time: 7, foreign: false, run_id, outlives: false }
 }
 
 /// A daemon and all that may be below it and beside it.
@@ -23,6 +23,9 @@ fn machine() -> Table {
         (110, row(DAEMON, "")),
         (111, row(110, "")),
         (112, row(DAEMON, "i/ada/3")),
+        // Another user's orphan, and what of this user is below it.
+        (115, Row { foreign: true, ..row(DAEMON, "") }),
+        (116, row(115, "")),
         // A hook's orphan, and what is below it.
         (120, row(DAEMON, "i/ada:hook/3")),
         (121, row(120, "")),
@@ -54,7 +57,7 @@ fn a_backends_end_takes_its_orphans_and_nobody_elses() {
     let ours = |id: &RunId| id.to_string() == "i/ada/3";
     let roots = [Root::Marked, Root::Adopted];
     let program = [101, 102];
-    let orphans = [110, 111, 112];
+    let orphans = [110, 111, 112, 116];
     assert_eq!(pids(&ours, &roots, &us()), [&program[..], &orphans].concat());
     assert_eq!(pids(&ours, &[Root::Adopted], &us()), orphans);
     let adopts_nobody = Us { own: None, ..us() };
@@ -75,7 +78,7 @@ fn a_start_takes_what_an_earlier_daemon_left_by_its_mark_and_by_its_record() {
 fn an_end_takes_hooks_too_and_leaves_what_outlives_the_agent() {
     let ours = |id: &RunId| id.installation == "i" && id.nick() == "ada";
     let found = pids(&ours, &[Root::Adopted], &us());
-    assert_eq!(found, [110, 111, 112, 120, 121]);
+    assert_eq!(found, [110, 111, 112, 116, 120, 121]);
 }
 
 proptest! {
