@@ -11,6 +11,7 @@ mod pid_file;
 mod read;
 mod restart_note;
 mod stop;
+mod sweep;
 mod tasks;
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
@@ -27,8 +28,9 @@ use gangline_os::{
     lock::{FileLock, LockError},
     notify::{self, Word},
     paths::Paths,
-    process, run_id,
+    process,
     signals::Signals,
+    sweep::record::Record,
     task::TaskGroup,
 };
 use gangline_store::{
@@ -59,8 +61,6 @@ const JOIN_BUDGET: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_secs(30);
 /// How many ticks in a row may find the agent loop's queue full.
 const UNHEARD_MAX: u32 = 2;
-/// What a predecessor's processes get between TERM and KILL.
-const SWEEP_GRACE: Duration = Duration::from_secs(3);
 
 /// What a daemon has before it knows its settings: nobody else runs the agent, and what was ordered
 /// of it can be read.
@@ -148,7 +148,8 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
         .await
         .map_err(|error| unusable("cannot begin", &error))?;
     info!(agent = %name, epoch = %epoch.epoch, "daemon started");
-    let swept = sweep(&settings, &store, epoch.epoch).await;
+    let sweeper = sweep::Sweeper::new(&settings, &store, epoch.epoch);
+    let swept = sweeper.left_by_a_predecessor().await;
     let me = read::identity(&settings, epoch.epoch);
     if swept && let Some(error) = empty_tmp(&settings, began).await {
         tracing::warn!(error, "the temporary folder was not emptied");
@@ -192,8 +193,10 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     notify::tell(&[Word::Ready]);
     // The first input lets the state machine start the backend.
     let _ = parts.agent_loop.send(Incoming::Begin).await;
-    let why = parts.watch(&mut signals, lock).await;
+    let why = parts.watch(&mut signals, lock, sweeper.record()).await;
     let ended = parts.stop(why, &mut signals).await;
+    // Its tasks have ended, and their programs: who runs still was left behind by one of these.
+    sweeper.left_at_the_end().await;
     info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
     Ok(ended)
 }
@@ -296,31 +299,6 @@ async fn empty_tmp(settings: &Settings, began: UnixMicros) -> Option<String> {
     told.await.ok().flatten()
 }
 
-/// Ends what a predecessor of this agent left running, before its session is gone on with; returns
-/// whether all of it has ended.
-async fn sweep(settings: &Settings, store: &Store, epoch: gangline_core::Epoch) -> bool {
-    let installation = store.installation_id().to_owned();
-    let agent = settings.agent.nick.to_string();
-    let keep = move |found: &run_id::RunProcess| {
-        found.run_id.installation != installation
-            || found.run_id.nick() != agent
-            || found.run_id.epoch >= epoch.0
-    };
-    let report = run_id::sweep(keep, SWEEP_GRACE).await;
-    if !report.ended.is_empty() || !report.killed.is_empty() || !report.left.is_empty() {
-        info!(
-            ended = report.ended.len(),
-            killed = report.killed.len(),
-            left = report.left.len(),
-            "swept what an earlier daemon left"
-        );
-    }
-    if let Err(error) = process::become_subreaper() {
-        tracing::debug!(%error, "orphans go to init");
-    }
-    report.left.is_empty()
-}
-
 /// Runs a part of the daemon, and logs why it ended.
 async fn logged<E: fmt::Debug>(part: &'static str, run: impl Future<Output = E>) {
     let end = run.await;
@@ -368,7 +346,7 @@ impl Parts {
     }
 
     /// Watches the tasks until the daemon has to end.
-    async fn watch(&mut self, signals: &mut Signals, lock: &FileLock) -> Why {
+    async fn watch(&mut self, signals: &mut Signals, lock: &FileLock, mut record: Record) -> Why {
         if self.asked {
             return Why::Asked;
         }
@@ -399,6 +377,9 @@ impl Parts {
                         tracing::warn!(%error, "cannot show a sign of life");
                     }
                     process::reap_adopted();
+                    if let Err(error) = record.renew() {
+                        tracing::warn!(%error, "cannot record which programs run");
+                    }
                     if self.beat.load(std::sync::atomic::Ordering::SeqCst) < beats {
                         return Why::Fatal(Fatal::Stuck);
                     }

@@ -2,14 +2,16 @@
 //! user (C21).
 //!
 //! Without a token a peer has an agent's verbs. The agent's token belongs to one generation of its
-//! backend; the owner's lies in the state folder. A token that is neither is refused.
+//! backend; the owner's lies in the state folder. A token that is neither is refused. Whom a peer descends
+//! from takes rights away, whatever token it shows.
 
 use std::path::PathBuf;
 
 use gangline_api::ipc::Token;
 use gangline_os::{
+    descent::{self, Installation, Part},
     fsio,
-    run_id::{self, RunId},
+    run_id::RunId,
     secret::Secret,
 };
 use tokio::sync::watch;
@@ -42,10 +44,16 @@ pub(crate) enum Who {
     Somebody,
 }
 
-/// A token that proves nothing.
+/// Why nobody is served.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("wrong or outdated token")]
-pub(crate) struct Wrong;
+pub(crate) enum Refused {
+    /// The token proves nothing.
+    #[error("wrong or outdated token")]
+    Wrong,
+    /// Another agent started who asks.
+    #[error("this program was started by {0}: an agent speaks through its own daemon only")]
+    Colleague(String),
+}
 
 /// What proves who a peer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,23 +71,41 @@ pub(crate) struct Tokens {
     pub(crate) proof: Proof,
     /// The token of the backend's present generation.
     pub(crate) agent: watch::Receiver<Option<Secret>>,
-    /// Where the owner's token lies. Read when it is needed: it may be made after our start.
+    /// Where the owner's token lies, in the state folder. Read when it is needed: it may be made after our start.
     pub(crate) owner_file: PathBuf,
     /// What the agent's children carry.
     pub(crate) run_id: RunId,
 }
 
 impl Tokens {
-    /// Returns who shows this token. A client that shows none and descends from the agent's backend
-    /// is the agent: its shell also runs clients that know no tokens.
-    pub(crate) fn who(&self, token: Option<&Token>, pid: Option<u32>) -> Result<Who, Wrong> {
+    /// Returns who shows this token, as the process with this pid. What descends from the agent's backend
+    /// is the agent whatever it shows: its shell also runs clients that know no tokens, and it can read the
+    /// owner's. Without a pid the token alone counts.
+    pub(crate) fn who(&self, token: Option<&Token>, pid: Option<u32>) -> Result<Who, Refused> {
         if self.proof == Proof::Connection {
             return Ok(Who::Agent);
         }
-        let Some(token) = token else {
-            let ours = pid.and_then(run_id::of).is_some_and(|run_id| run_id == self.run_id);
-            return Ok(if ours { Who::Agent } else { Who::Somebody });
+        let shown = self.shown(token)?;
+        let Some(owner) = pid.and_then(|pid| descent::owner(pid, &self.installation())) else {
+            return Ok(shown);
         };
+        if !owner.nick.eq_ignore_ascii_case(self.run_id.nick()) {
+            return Err(Refused::Colleague(owner.nick));
+        }
+        Ok(match (owner.part, shown) {
+            (Part::Backend, _) | (Part::Beside, Who::Agent) => Who::Agent,
+            // A hook and the supervisor do not speak for the agent.
+            (Part::Beside, Who::Owner | Who::Somebody) => Who::Somebody,
+        })
+    }
+
+    fn installation(&self) -> Installation {
+        let state = self.owner_file.parent().map(PathBuf::from).unwrap_or_default();
+        Installation { state, id: Some(self.run_id.installation.clone()) }
+    }
+
+    fn shown(&self, token: Option<&Token>) -> Result<Who, Refused> {
+        let Some(token) = token else { return Ok(Who::Somebody) };
         let is_agents =
             self.agent.borrow().as_ref().is_some_and(|agent| agent.matches(token.expose()));
         if is_agents {
@@ -89,7 +115,7 @@ impl Tokens {
         let owner = owner.map(|text| Secret::new(text.trim())).filter(|it| !it.expose().is_empty());
         match owner {
             Some(owner) if owner.matches(token.expose()) => Ok(Who::Owner),
-            Some(_) | None => Err(Wrong),
+            Some(_) | None => Err(Refused::Wrong),
         }
     }
 }

@@ -212,7 +212,9 @@ pub async fn run(
     let begun = clock.now();
     let store = Store::open(OpenOptions { path: paths.database(), clock: clock.clone() }).await?;
     let ircd = match options.irc {
-        Some(address) => Some(open_ircd(&options, address, &owner).await?),
+        Some(address) => {
+            Some(open_ircd(&options, (address, store.installation_id()), &owner).await?)
+        }
         None => None,
     };
     let listening = Listening { irc: irc_address(&options, ircd.as_ref()), owner, http: None };
@@ -231,7 +233,7 @@ pub async fn run(
     }
     let (http, _http_tasks) = http::serve(&options, (&store, &listening.owner), &stop_irc);
     let telling = Telling::begin(&options, &store, plan_of_alerts, service);
-    let reconciler = Reconciler::new(clock, options.longest_delay, kept);
+    let reconciler = Reconciler::new(clock, options.longest_delay, (store.installation_id(), kept));
     let mut watch = Watch::new(
         &options,
         (store.clone(), begun),
@@ -306,7 +308,7 @@ fn owner(paths: &Paths) -> Result<Secret, HubError> {
 /// Binds the server; nobody is let in before it is run.
 async fn open_ircd(
     options: &HubOptions,
-    address: SocketAddr,
+    (address, installation): (SocketAddr, &str),
     owner: &Secret,
 ) -> Result<Ircd, IrcdError> {
     let irc = IrcdOptions {
@@ -316,7 +318,8 @@ async fn open_ircd(
         accounts: vec![(OWNER.to_owned(), Tier::Owner, credentials::hash(owner))],
         clock: options.clock.clone(),
     };
-    Ircd::open(irc, ircd::Tuning::default()).await
+    let installation = Some(installation.to_owned());
+    Ircd::open(irc, ircd::Tuning { installation, ..ircd::Tuning::default() }).await
 }
 
 /// Tells the server who may be there.

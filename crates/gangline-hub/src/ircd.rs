@@ -81,6 +81,8 @@ pub struct Tuning {
     pub limits: Limits,
     /// Who may be there.
     pub access: Access,
+    /// The installation's id, by which agents' processes are known whose daemon is dead.
+    pub installation: Option<String>,
 }
 
 impl Default for Tuning {
@@ -93,6 +95,7 @@ impl Default for Tuning {
             keep: Keep::OnDisk(10_000),
             limits: Limits { descriptors: proc::descriptor_limit(), ..Limits::default() },
             access: Access::default(),
+            installation: None,
         }
     }
 }
@@ -198,7 +201,8 @@ impl Ircd {
         let (access, looked_at) = watch::channel(Arc::new(tuning.access));
         config.access = looked_at;
         config.socket = Some(paths::irc_socket(&state));
-        let trust = Arc::new(AccountTrust::new(store.accounts(), &state).with_owner(token));
+        let trust = AccountTrust::new(store.accounts(), &state).with_owner(token);
+        let trust = Arc::new(trust.with_installation(tuning.installation));
         let server = Server::bind(config, Arc::clone(&store), trust);
         let server = server.map_err(|error| port::refused(error, &state))?;
         Ok(Self { server, store, disk, access })

@@ -25,6 +25,7 @@ use tracing::{info, warn};
 
 use slot::{Slot, Want};
 
+mod orphans;
 mod slot;
 #[cfg(test)]
 mod tests;
@@ -125,6 +126,8 @@ struct Exited {
 pub struct Reconciler {
     clock: SharedClock,
     longest_delay: Duration,
+    /// The id of the installation whose run ids daemons give to their programs.
+    installation: String,
     slots: Vec<Slot>,
     tasks: TaskGroup,
     exits: mpsc::Receiver<Exited>,
@@ -135,13 +138,18 @@ pub struct Reconciler {
 }
 
 impl Reconciler {
-    /// Makes a reconciler; starts nothing yet.
+    /// Makes a reconciler of an installation with this id; starts nothing yet.
     #[must_use]
-    pub fn new(clock: SharedClock, longest_delay: Duration, kept: Vec<Kept>) -> Self {
+    pub fn new(
+        clock: SharedClock,
+        longest_delay: Duration,
+        (installation, kept): (&str, Vec<Kept>),
+    ) -> Self {
         let (report, exits) = mpsc::channel(EXIT_QUEUE);
         let mut reconciler = Self {
             clock,
             longest_delay,
+            installation: installation.to_owned(),
             slots: Vec::new(),
             tasks: TaskGroup::new("kept"),
             exits,
@@ -280,9 +288,13 @@ impl Reconciler {
                 let pid = child.pid();
                 info!(name, pid, "started");
                 slot.started(pid, now);
-                let report = self.report.clone();
+                let (report, installation) = (self.report.clone(), self.installation.clone());
                 self.tasks.spawn(name.clone(), async move {
                     let code = child.wait().await.ok().and_then(|exit| exit.code);
+                    if code != Some(0) {
+                        // Before its successor is started, which goes on with its session.
+                        orphans::end(&installation).await;
+                    }
                     let _ = report.send(Exited { name, pid, code }).await;
                 });
             }

@@ -55,6 +55,23 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(path).map_err(about("sync the folder of", path))
 }
 
+/// Replaces a file as [`write_private`] does, without waiting for the disk: if the machine fails, the file
+/// may be the old one, empty or missing.
+///
+/// # Errors
+/// As [`write_private`].
+pub fn write_private_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = temporary_beside(path)?;
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create_new(true).mode(0o600).open(&temporary);
+    let written = opened.and_then(|mut file| file.write_all(bytes));
+    let written = written.and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(about("write", path))
+}
+
 /// Removes a file, and syncs its folder. One that is not there is no error.
 ///
 /// # Errors

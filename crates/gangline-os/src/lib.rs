@@ -10,6 +10,7 @@ pub mod accept;
 mod address;
 pub mod change_notice;
 pub mod clock;
+pub mod descent;
 pub mod dial;
 pub mod exact;
 pub mod exit;
@@ -32,6 +33,7 @@ pub mod reader;
 pub mod run_id;
 pub mod secret;
 pub mod signals;
+pub mod sweep;
 pub mod task;
 pub mod terminal;
 

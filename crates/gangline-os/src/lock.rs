@@ -148,7 +148,9 @@ pub fn sign_of_life(path: &Path) -> Option<i64> {
 /// # Errors
 /// When the file cannot be opened or asked.
 pub fn probe(path: &Path) -> io::Result<Option<Holder>> {
-    let mut file = match File::open(path) {
+    let mut options = OpenOptions::new();
+    // What has this name may be a pipe, which would wait for its other end.
+    let mut file = match options.read(true).custom_flags(libc::O_NONBLOCK).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -159,6 +161,11 @@ pub fn probe(path: &Path) -> io::Result<Option<Holder>> {
         return Ok(None);
     }
     read_holder(&mut file).map(Some)
+}
+
+/// Returns whether the lock is held by the process with this pid, as far as the file tells.
+pub(crate) fn is_held_by(path: &Path, pid: u32) -> bool {
+    probe(path).is_ok_and(|holder| holder.is_some_and(|holder| holder.pid == Some(pid)))
 }
 
 #[cfg(target_os = "linux")]

@@ -143,6 +143,21 @@ pub fn signal_exact(pid: u32, _start_time: u64, signal: Signal) -> io::Result<bo
     crate::kill::signal_pid(pid, signal)
 }
 
+/// Returns what a process of this user has open, as the system names it: paths, and `socket:[INODE]`.
+pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
+}
+
+/// Returns a process of this user that has the socket with this inode; those that were started last
+/// are looked at first. Each process costs a look at all that it has open.
+pub(crate) fn with_socket(inode: u64) -> Option<u32> {
+    let name = PathBuf::from(format!("socket:[{inode}]"));
+    let mut pids: Vec<u32> = pids().collect();
+    pids.sort_unstable_by(|one, other| other.cmp(one));
+    pids.into_iter().find(|pid| open_files(*pid).contains(&name))
+}
+
 /// Returns the pids of all processes that we may see.
 pub(crate) fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -19,7 +19,7 @@ use tokio::process::Command;
 pub use child::{Child, KillPolicy};
 pub use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-mod adopted;
+pub(crate) mod adopted;
 mod child;
 #[cfg(test)]
 mod tests;
@@ -232,7 +232,7 @@ pub fn is_identity(name: &OsStr) -> bool {
         "CULTURE_NICK",
         "GANGLINE_NICK",
         "GANGLINE_SOCKET",
-        "GANGLINE_STARTED_BY",
+        crate::run_id::STARTED_BY,
         "GANGLINE_STATE_DIR",
         "GANGLINE_TOKEN",
         "NODE_OPTIONS",

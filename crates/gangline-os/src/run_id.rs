@@ -1,22 +1,17 @@
-//! The run id: an environment variable that all children carry, and the sweep that finds by it what
-//! a dead daemon left behind.
+//! The run id: an environment variable that all children carry, by which they are found.
 //!
 //! Linux only (`/proc/<pid>/environ`); elsewhere nothing is found. Not found either: a process that
 //! was started without its parent's environment, that wrote over it, or that runs as another user.
+//! [`crate::descent`] and [`crate::sweep`] also know a process by its parents.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::str::FromStr;
-use std::time::Duration;
 
 use thiserror::Error;
-use tokio::time::{sleep, timeout};
 
-use crate::kill::Signal;
 use crate::proc;
 
 #[cfg(test)]
@@ -25,14 +20,12 @@ mod tests;
 /// The variable that holds the run id.
 pub const RUN_ID: &str = "GANGLINE_RUN";
 
-/// How often a sweep looks.
-const LOOK: Duration = Duration::from_millis(20);
+/// The variable that names the agent that started a process which outlives it, such as a hub: it was
+/// started anew without the run id.
+pub const STARTED_BY: &str = "GANGLINE_STARTED_BY";
 
 /// An environment is read at once up to so many bytes, and grows the buffer beyond.
 const ENVIRON_USUAL: usize = 16 * 1024;
-
-/// How long a sweep goes on killing.
-const KILLED_WAIT: Duration = Duration::from_secs(5);
 
 /// What stands behind an agent's nick in the run id of its hooks. No nick has it in it.
 const HOOK: &str = ":hook";
@@ -65,6 +58,12 @@ impl RunId {
     #[must_use]
     pub fn of_supervisor(&self) -> Self {
         Self { agent: format!("{}{SUPERVISOR}", self.nick()), ..self.clone() }
+    }
+
+    /// Returns whether it is that of the agent's backend: neither of a hook nor of the supervisor.
+    #[must_use]
+    pub fn is_backends(&self) -> bool {
+        self.nick() == self.agent
     }
 
     /// Returns the agent's nick, also of a hook or of the supervisor.
@@ -119,37 +118,33 @@ pub struct RunProcess {
     pub start_time: u64,
 }
 
-/// What a sweep did. Each process stands in one list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SweepReport {
-    /// Gone after TERM.
-    pub ended: Vec<RunProcess>,
-    /// Gone after KILL.
-    pub killed: Vec<RunProcess>,
-    /// Still there: the system holds them or refuses the signal.
-    pub left: Vec<RunProcess>,
-}
-
 /// Returns this user's running processes that carry a run id of this installation; never ourselves.
 #[must_use]
 pub fn run_processes(installation: &str) -> Vec<RunProcess> {
-    let mut found = all_run_processes();
-    found.retain(|found| found.run_id.installation == installation);
-    found
+    let us = std::process::id();
+    let pids = proc::own_users_pids().into_iter().filter(|pid| *pid != us);
+    let found = pids.filter_map(run_process);
+    found.filter(|found| found.run_id.installation == installation).collect()
 }
 
 /// Returns the run id that a process of this user carries, if it carries one.
 #[must_use]
 pub fn of(pid: u32) -> Option<RunId> {
+    find_run_id(&environ(pid)?)
+}
+
+/// Returns the environment that a process of this user was started with, in the system's form.
+pub(crate) fn environ(pid: u32) -> Option<Vec<u8>> {
     let mut environ = Vec::with_capacity(ENVIRON_USUAL);
     let mut file = File::open(format!("/proc/{pid}/environ")).ok()?;
     file.read_to_end(&mut environ).ok()?;
-    find_run_id(&environ)
+    Some(environ)
 }
 
-fn all_run_processes() -> Vec<RunProcess> {
-    let us = std::process::id();
-    proc::own_users_pids().into_iter().filter(|pid| *pid != us).filter_map(run_process).collect()
+/// Returns whether an environment says that its process outlives the agent that started it.
+pub(crate) fn outlives(environ: &[u8]) -> bool {
+    let value = variable(environ, STARTED_BY);
+    value.is_some_and(|value| !value.is_empty()) && find_run_id(environ).is_none()
 }
 
 fn run_process(pid: u32) -> Option<RunProcess> {
@@ -159,70 +154,11 @@ fn run_process(pid: u32) -> Option<RunProcess> {
 }
 
 /// Finds the run id among variables that end with NUL. The first counts, as in `getenv`.
-fn find_run_id(environ: &[u8]) -> Option<RunId> {
-    let prefix = [RUN_ID.as_bytes(), b"="].concat();
-    let value = environ.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(&*prefix))?;
-    std::str::from_utf8(value).ok()?.parse().ok()
+pub(crate) fn find_run_id(environ: &[u8]) -> Option<RunId> {
+    std::str::from_utf8(variable(environ, RUN_ID)?).ok()?.parse().ok()
 }
 
-/// Ends this user's process with a run id for which `keep` says no: TERM, after `grace` KILL, until none
-/// is left (five seconds of killing at most). What they start meanwhile is ended too.
-///
-/// Sees the processes of *every* installation, so `keep` has to say yes to those of others and to
-/// holders of a Gangline lock. Ourselves and our ancestors are always kept.
-///
-/// Cancel-safe: yes; another call goes on with those that are left.
-pub async fn sweep(keep: impl Fn(&RunProcess) -> bool, grace: Duration) -> SweepReport {
-    let spared = proc::ourselves_and_ancestors();
-    let look = || {
-        let mut found = all_run_processes();
-        found.retain(|found| !spared.contains(&found.pid) && !keep(found));
-        found
-    };
-    let mut termed = BTreeMap::new();
-    let mut killed = BTreeMap::new();
-    let mut left = Vec::new();
-    // A look costs a read for each process of this user: none is taken once nothing was found.
-    if timeout(grace, end_all(&look, Signal::Term, &mut termed)).await.is_err() {
-        let _ = timeout(KILLED_WAIT, end_all(&look, Signal::Kill, &mut killed)).await;
-        left = look();
-    }
-    termed.retain(|key, _| !killed.contains_key(key));
-    let gone = |met: BTreeMap<(u32, u64), RunProcess>| {
-        met.into_values().filter(|met| !left.contains(met)).collect()
-    };
-    SweepReport { ended: gone(termed), killed: gone(killed), left }
-}
-
-/// Signals whatever `look` finds until it finds nothing twice in a row: a process that is just
-/// being replaced by another program has no environment to read.
-async fn end_all(
-    look: &impl Fn() -> Vec<RunProcess>,
-    signal: Signal,
-    met: &mut BTreeMap<(u32, u64), RunProcess>,
-) {
-    let mut empty = 0;
-    while empty < 2 {
-        let found = look();
-        empty = if found.is_empty() { empty + 1 } else { 0 };
-        for found in found {
-            if let Entry::Vacant(new) = met.entry((found.pid, found.start_time)) {
-                tell(&found, signal);
-                new.insert(found);
-            }
-        }
-        sleep(LOOK).await;
-    }
-}
-
-fn tell(found: &RunProcess, signal: Signal) {
-    let RunProcess { pid, run_id, start_time } = found;
-    tracing::debug!(pid, %run_id, ?signal, "sweeping");
-    let sent = proc::signal_exact(*pid, *start_time, signal);
-    if let Err(error) = sent {
-        tracing::warn!(pid, %run_id, %error, "cannot signal a process with a run id");
-    }
-    if signal == Signal::Term {
-        let _ = proc::signal_exact(*pid, *start_time, Signal::Cont);
-    }
+fn variable<'a>(environ: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let value = |entry: &'a [u8]| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=");
+    environ.split(|byte| *byte == 0).find_map(value)
 }

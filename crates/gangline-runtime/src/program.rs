@@ -17,7 +17,8 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use gangline_os::{
     process::KillPolicy,
-    run_id::{self, RunId},
+    run_id::RunId,
+    sweep::{self, Root, Sweep},
 };
 
 use crate::StartOptions;
@@ -53,11 +54,17 @@ pub(crate) fn command(
 }
 
 /// Ends what a program started in groups of their own: its shells survive a kill. Everything with
-/// the daemon's run id is a descendant of the program. Not cancel-safe: some may be left.
+/// the daemon's run id is a descendant of the program, and so is every orphan that the daemon has
+/// adopted, unless its run id says that it is a hook's or the supervisor's. Not cancel-safe: some may be
+/// left.
 pub(crate) async fn sweep(program: &str, run_id: Option<&RunId>) {
     let Some(run_id) = run_id else { return };
-    let report = run_id::sweep(|found| found.run_id != *run_id, SWEEP_GRACE).await;
-    if !report.killed.is_empty() || !report.ended.is_empty() || !report.left.is_empty() {
+    let roots = [Root::Marked, Root::Adopted];
+    // The supervisor's programs cannot know whose an orphan without a run id is.
+    let roots = if run_id.is_backends() { &roots[..] } else { &roots[..1] };
+    let what = Sweep { ours: &|found| found == run_id, roots };
+    let report = sweep::sweep(what, SWEEP_GRACE).await;
+    if !report.is_empty() {
         tracing::info!(
             program,
             ended = report.ended.len(),

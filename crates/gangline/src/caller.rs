@@ -1,12 +1,14 @@
-//! Who runs this program: an agent, by the marks that its daemon leaves on all that it starts, or a
-//! person. How what outlives an agent sheds them.
+//! Who runs this program: an agent, by the marks that its daemon leaves on all that it starts or by being
+//! started by that daemon, or a person. How what outlives an agent sheds the marks.
 
-use std::{ffi::OsString, os::unix::process::CommandExt as _};
+use std::{ffi::OsString, fmt, os::unix::process::CommandExt as _, sync::OnceLock};
 
 use gangline_core::AgentName;
 use gangline_hub::credentials::OWNER;
 use gangline_os::{
-    run_id::{RUN_ID, RunId},
+    descent::{self, Installation},
+    paths::{Overrides, Paths},
+    run_id::{RUN_ID, RunId, STARTED_BY},
     secret::Secret,
 };
 
@@ -17,8 +19,6 @@ mod tests;
 
 /// The variable with the agent's token.
 pub(crate) const TOKEN: &str = "GANGLINE_TOKEN";
-/// The variable that names the agent that started this program, after [`shed_run_id`].
-pub(crate) const STARTED_BY: &str = "GANGLINE_STARTED_BY";
 /// The variables that name an agent, ours first. A person sets them, too, to speak to its daemon: by
 /// themselves they make nobody an agent.
 pub(crate) const NICK: [&str; 2] = ["GANGLINE_NICK", "CULTURE_NICK"];
@@ -32,14 +32,41 @@ pub(crate) enum Caller {
     Agent {
         /// Which; none if its marks do not say.
         name: Option<AgentName>,
-        /// The variable that tells.
-        mark: &'static str,
+        /// What tells.
+        mark: Mark,
     },
     /// Anybody else.
     Person {
         /// The name of the login.
         user: Option<String>,
     },
+}
+
+/// What tells that an agent runs this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// This variable.
+    Variable(&'static str),
+    /// The agent's daemon is one of its ancestors.
+    Descent,
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => write!(f, "{name} is set"),
+            Self::Descent => f.write_str("the agent's daemon is among its parents"),
+        }
+    }
+}
+
+/// Where the installation is whose daemons are looked for among our ancestors.
+static PLACE: OnceLock<Overrides> = OnceLock::new();
+
+/// Takes where the command line says that the installation is.
+pub(crate) fn is_at(place: Overrides) {
+    // It is said once, at the start.
+    let _ = PLACE.set(place);
 }
 
 impl Caller {
@@ -50,13 +77,13 @@ impl Caller {
         if let Some(run_id) = text(RUN_ID) {
             let run_id = run_id.parse::<RunId>();
             let name = run_id.ok().and_then(|run_id| run_id.nick().parse().ok());
-            return Self::Agent { name: name.or_else(named), mark: RUN_ID };
+            return Self::Agent { name: name.or_else(named), mark: Mark::Variable(RUN_ID) };
         }
         if given(env, TOKEN).is_some() {
-            return Self::Agent { name: named(), mark: TOKEN };
+            return Self::Agent { name: named(), mark: Mark::Variable(TOKEN) };
         }
         if let Some(by) = text(STARTED_BY) {
-            return Self::Agent { name: by.parse().ok(), mark: STARTED_BY };
+            return Self::Agent { name: by.parse().ok(), mark: Mark::Variable(STARTED_BY) };
         }
         let login = LOGIN.into_iter().find_map(text);
         Self::Person { user: login.map(|user| user.trim().to_owned()).filter(|it| !it.is_empty()) }
@@ -64,7 +91,32 @@ impl Caller {
 
     /// Returns who runs this program.
     pub(crate) fn here() -> Self {
-        Self::find(&|name| std::env::var_os(name))
+        Self::find(&|name| std::env::var_os(name)).or_by_descent()
+    }
+
+    /// Makes one an agent whose daemon is among our ancestors, though the environment does not tell.
+    pub(crate) fn or_by_descent(self) -> Self {
+        if let Self::Agent { .. } = self {
+            return self;
+        }
+        let place = PLACE.get().cloned().unwrap_or_default();
+        // Without a state folder there are no daemons.
+        let Ok(Paths { state, .. }) = Paths::from_env_with(place) else { return self };
+        match descent::owner(std::process::id(), &Installation { state, id: None }) {
+            Some(owner) => Self::Agent { name: owner.nick.parse().ok(), mark: Mark::Descent },
+            None => self,
+        }
+    }
+
+    /// Refuses an agent that would speak, read or act as another one.
+    pub(crate) fn may_be(&self, nick: &AgentName) -> Result<(), Failure> {
+        match self {
+            Self::Agent { name: Some(name), .. } if name != nick => Err(Failure::user(format!(
+                "{name} cannot speak or act as {nick}"
+            ))
+            .hint(format!("`gangline channel send {nick} TEXT` sends it a message, from {name}"))),
+            Self::Agent { .. } | Self::Person { .. } => Ok(()),
+        }
     }
 
     /// Returns how others know who does something at the command line.
@@ -80,9 +132,8 @@ impl Caller {
     fn may(&self, what: &str) -> Result<(), Failure> {
         match self {
             Self::Person { .. } => Ok(()),
-            Self::Agent { mark, .. } => Err(Failure::user(format!("an agent cannot {what}")).hint(
-                format!("this shell was started by an agent ({mark} is set): use your own shell"),
-            )),
+            Self::Agent { mark, .. } => Err(Failure::user(format!("an agent cannot {what}"))
+                .hint(format!("this shell was started by an agent ({mark}): use your own shell"))),
         }
     }
 }
@@ -116,17 +167,18 @@ pub(crate) fn readable(token: &Secret) -> Option<String> {
     may_read_password().then(|| token.expose().to_owned())
 }
 
-/// Restarts the program without the run id if it has one; else returns at once. [`STARTED_BY`] still says that
-/// an agent started it. The sweep of a later daemon reads the environment that a process was started with, so
-/// only a restart removes the run id.
+/// Restarts the program without the run id if an agent started it; else returns at once. [`STARTED_BY`] still
+/// says so, and has the sweeps of that agent's daemons leave it alone. They read the environment that a process
+/// was started with, so only a restart changes it.
 #[allow(clippy::disallowed_methods, reason = "no child: this process goes on as the same program")]
 pub(crate) fn shed_run_id() -> Result<(), Failure> {
-    if given(&|name| std::env::var_os(name), RUN_ID).is_none() {
-        return Ok(());
-    }
+    let by = match Caller::here() {
+        Caller::Agent { mark: Mark::Variable(RUN_ID) | Mark::Descent, .. } => name(),
+        Caller::Agent { .. } | Caller::Person { .. } => return Ok(()),
+    };
     let failed = |error| Failure::environment(error).doing("cannot start again without the run id");
     let program = program::path()?;
     let mut again = std::process::Command::new(program);
-    again.args(std::env::args_os().skip(1)).env_remove(RUN_ID).env(STARTED_BY, name());
+    again.args(std::env::args_os().skip(1)).env_remove(RUN_ID).env(STARTED_BY, by);
     Err(failed(again.exec()))
 }

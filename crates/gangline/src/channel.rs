@@ -26,7 +26,14 @@ use self::{
     reach::{LegacyTmp, Reach},
     verb::Verb,
 };
-use crate::{cli::Global, failure::Failure, output, place, show::text, who::Who};
+use crate::{
+    caller::{self, Caller},
+    cli::Global,
+    failure::Failure,
+    output, place,
+    show::text,
+    who::Who,
+};
 
 /// The file that tells an agent about a folder (R1-24).
 const INSTRUCTIONS: &str = "CLAUDE.md";
@@ -123,6 +130,7 @@ fn ended(result: Result<u8, Failure>) -> ExitCode {
 pub(crate) fn run(global: &Global, args: ChannelArgs) -> Result<u8, Failure> {
     let place = global.place();
     place::named_is_there(&place)?;
+    caller::is_at(place.clone());
     perform(&Asked {
         print: if global.json { Print::Frame } else { Print::Text },
         agent: args.agent,
@@ -144,6 +152,9 @@ fn perform(asked: &Asked) -> Result<u8, Failure> {
     let Some(reach) = reach else {
         return without_daemon(asked, &command, None);
     };
+    if !command.only_looks() {
+        Caller::here().may_be(&reach.nick)?;
+    }
     let mut client = match Client::dial(&reach.sockets) {
         Ok(client) => client,
         Err(error) => return without_daemon(asked, &command, Some((&reach, error))),

@@ -72,6 +72,7 @@ fn refused(error: &clap::Error) -> ExitCode {
 }
 
 fn start(cli: Cli) -> Result<u8, Failure> {
+    caller::is_at(cli.global.place());
     if cli.command.stays() {
         caller::shed_run_id()?;
     }

@@ -353,7 +353,8 @@ impl ChatDeps {
         }
         // A line whose cause is not known counts as the last that may be passed on.
         let far = Cause { hops: self.policy.max_hops, ..Cause::default() };
-        if !self.own {
+        // What a colleague's shell says over a connection of its own is in no outbox.
+        if !self.own || who.account.starts_with('~') {
             return self.cause_elsewhere(who).await.unwrap_or(far);
         }
         let id = line.gangline_id.as_deref().and_then(|id| id.rsplit_once('.'));
@@ -376,8 +377,8 @@ impl ChatDeps {
         Cause { answers, root: row.cause_root, hops: row.hops }
     }
 
-    /// Elsewhere nothing tells which line of a colleague's this is: it counts as caused by the
-    /// newest message that the colleague was given.
+    /// Elsewhere, and of a colleague's shell, nothing tells which line this is: it counts as caused by
+    /// the newest message that the colleague was given.
     async fn cause_elsewhere(&self, who: &Principal) -> Option<Cause> {
         let agent = who.account.trim_start_matches('~').parse().ok()?;
         let given = [MessageState::InTurn, MessageState::Answered, MessageState::NoReply];

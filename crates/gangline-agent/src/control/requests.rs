@@ -210,13 +210,8 @@ impl Requests {
         gone: CancellationToken,
     ) -> Done {
         let Request { id, token, command, form } = request;
-        // Only what is said and read belongs to a turn, and a question, a tool and a folder's
-        // instructions are the agent's only; looking at a process costs something.
-        let is_agents = matches!(
-            command,
-            Command::Ask { .. } | Command::Tool { .. } | Command::SetDirectory { .. }
-        );
-        let pid = pid.filter(|_| is_agents || Order::of(&command) == Order::Kept);
+        // Who only looks is not asked where it comes from, which costs something.
+        let pid = pid.filter(|_| !command.only_looks());
         let carries = form == Form::Typed && carries_whispers(&command);
         let (told, whispers) = match self.tokens.who(token.as_ref(), pid) {
             Ok(who) => {
@@ -228,7 +223,7 @@ impl Requests {
                 };
                 (told, whispers)
             }
-            Err(wrong) => (Err(wrong.to_string()), None),
+            Err(refused) => (Err(refused.to_string()), None),
         };
         match told {
             Ok(Reply { data, warnings, then }) => {

@@ -31,24 +31,24 @@ fn a_token_tells_who_somebody_is() {
     let (first, second) = (fresh(), fresh());
     assert_ne!(first.expose(), second.expose());
     assert_eq!(tokens.who(None, None), Ok(Who::Somebody));
-    assert_eq!(who(first.expose()), Err(Wrong));
+    assert_eq!(who(first.expose()), Err(Refused::Wrong));
 
     generation.send_replace(Some(first.clone()));
     assert_eq!(who(first.expose()), Ok(Who::Agent));
     generation.send_replace(Some(second.clone()));
-    assert_eq!(who(first.expose()), Err(Wrong), "a later generation has another token");
+    assert_eq!(who(first.expose()), Err(Refused::Wrong), "a later generation has another token");
     assert_eq!(who(second.expose()), Ok(Who::Agent));
     generation.send_replace(None);
-    assert_eq!(who(second.expose()), Err(Wrong), "the backend is gone");
+    assert_eq!(who(second.expose()), Err(Refused::Wrong), "the backend is gone");
 
     for wrong in ["", "x", "owner"] {
-        assert_eq!(who(wrong), Err(Wrong));
+        assert_eq!(who(wrong), Err(Refused::Wrong));
     }
     std::fs::write(&tokens.owner_file, "owner\n").unwrap();
     assert_eq!(who("owner"), Ok(Who::Owner));
-    assert_eq!(who(""), Err(Wrong));
+    assert_eq!(who(""), Err(Refused::Wrong));
     std::fs::write(&tokens.owner_file, "\n").unwrap();
-    assert_eq!(who(""), Err(Wrong), "an empty file proves nothing");
+    assert_eq!(who(""), Err(Refused::Wrong), "an empty file proves nothing");
 }
 
 /// Our own process carries no run id, so without a token it is somebody.

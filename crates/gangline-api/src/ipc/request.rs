@@ -256,6 +256,36 @@ pub enum Command {
 }
 
 impl Command {
+    /// Returns whether it only looks: it neither speaks nor reads for the agent, and changes nothing.
+    #[must_use]
+    pub fn only_looks(&self) -> bool {
+        match self {
+            Self::Hello { .. }
+            | Self::Channels
+            | Self::Who { .. }
+            | Self::Topic { topic: None, .. }
+            | Self::Model { choice: None }
+            | Self::Status { .. }
+            | Self::Subscribe { .. } => true,
+            Self::Send { .. }
+            | Self::Ask { .. }
+            | Self::Read { .. }
+            | Self::Join { .. }
+            | Self::Part { .. }
+            | Self::Topic { topic: Some(_), .. }
+            | Self::Compact
+            | Self::Clear
+            | Self::Model { choice: Some(_) }
+            | Self::Pause { .. }
+            | Self::Resume
+            | Self::Interrupt
+            | Self::Shutdown
+            | Self::SetDirectory { .. }
+            | Self::Wake { .. }
+            | Self::Tool { .. } => false,
+        }
+    }
+
     /// Returns the name on the wire.
     #[must_use]
     pub fn name(&self) -> &'static str {

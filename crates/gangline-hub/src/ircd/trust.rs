@@ -13,12 +13,14 @@ use gangline_core::{Principal, Tier};
 use gangline_irc::{
     server::{
         store::{Account, Accounts},
-        trust::{Origin, Trust},
+        trust::{End, Origin, Trust, Whose},
     },
     wire::scram::{self, Keys},
 };
 use gangline_os::{
+    descent::{self, Installation},
     dial::own_uid,
+    peer::{self, Process},
     secret::{Secret, random_token},
 };
 use subtle::ConstantTimeEq as _;
@@ -34,6 +36,8 @@ pub struct AccountTrust {
     /// Where it is kept which agents have come by the socket.
     state: PathBuf,
     owner: Option<OwnerKeys>,
+    /// The installation's id.
+    installation: Option<String>,
 }
 
 /// What the owner logs in with by SCRAM: made of the token when it is first needed.
@@ -47,13 +51,19 @@ impl AccountTrust {
     /// the state folder.
     #[must_use]
     pub fn new(accounts: watch::Receiver<Arc<Accounts>>, state: &Path) -> Self {
-        Self { accounts, uid: own_uid(), state: state.to_owned(), owner: None }
+        Self { accounts, uid: own_uid(), state: state.to_owned(), owner: None, installation: None }
     }
 
     /// Lets the owner log in by SCRAM, for as long as this is the token of that account.
     #[must_use]
     pub fn with_owner(self, token: Secret) -> Self {
         Self { owner: Some(OwnerKeys { token, keys: OnceLock::new() }), ..self }
+    }
+
+    /// Lets agents' processes be known by their run ids too: those of the installation with this id.
+    #[must_use]
+    pub fn with_installation(self, installation: Option<String>) -> Self {
+        Self { installation, ..self }
     }
 
     /// Returns whether an agent with the right password may come this way: by the socket, and until
@@ -120,8 +130,30 @@ impl Trust for AccountTrust {
         Some((Principal { account: known.name.to_string(), tier: known.tier }, keys))
     }
 
+    fn whose(&self, end: End) -> Whose {
+        let process = match end {
+            End::Tcp { local, peer } => peer::tcp_peer_process(local, peer),
+            End::Socket { pid } => Ok(pid.map_or(Process::Hidden, Process::Pid)),
+        };
+        let pid = match process {
+            Ok(Process::Pid(pid)) => pid,
+            Ok(Process::Hidden) => return Whose::Nobodys,
+            Ok(Process::Gone) => return Whose::Unknown,
+            Err(error) => {
+                tracing::warn!(%error, "the kernel did not say which process a peer is");
+                return Whose::Unknown;
+            }
+        };
+        let of = Installation { state: self.state.clone(), id: self.installation.clone() };
+        match descent::owner(pid, &of).map(|owner| owner.nick.parse()) {
+            Some(Ok(agent)) => Whose::Agents(agent),
+            Some(Err(_)) => Whose::Unknown,
+            None => Whose::Nobodys,
+        }
+    }
+
     fn origin(&self, local: SocketAddr, peer: SocketAddr) -> Origin {
-        match gangline_os::peer::tcp_peer_uid(local, peer) {
+        match peer::tcp_peer_uid(local, peer) {
             Ok(Some(theirs)) if self.uid == theirs => Origin::Own,
             Ok(Some(theirs)) => Origin::User(theirs),
             Ok(None) => Origin::Unknown(peer.ip()),

@@ -83,7 +83,7 @@ async fn a_daemon_that_was_given_up_is_tried_again_when_the_configuration_change
         std::fs::write(&file, text).unwrap();
         Stamp::of(&file)
     };
-    let mut reconciler = Reconciler::new(clock::system(), at(60), vec![kept("oak-ada", 1)]);
+    let mut reconciler = Reconciler::new(clock::system(), at(60), ("i", vec![kept("oak-ada", 1)]));
     let give_up = |reconciler: &mut Reconciler| {
         reconciler.slots[0].config = reconciler.config;
         reconciler.slots[0].started(7, at(1));
@@ -214,7 +214,7 @@ fn new_settings_are_told_of_until_the_next_start() {
 #[tokio::test]
 async fn what_is_not_configured_any_more_is_forgotten_and_what_is_new_is_kept() {
     let all = vec![kept("oak-ada", 1), kept("oak-bob", 1)];
-    let mut reconciler = Reconciler::new(clock::system(), Duration::from_secs(60), all);
+    let mut reconciler = Reconciler::new(clock::system(), Duration::from_secs(60), ("i", all));
     reconciler.replace(vec![kept("oak-bob", 1), kept("oak-cleo", 1)]);
     reconciler.look();
     let names: Vec<&str> = reconciler.known().map(|known| known.name).collect();

@@ -70,8 +70,11 @@ pub(super) fn looks_like_ours(server: &str, client: &Client, nick: &Nick) -> boo
     let prefix = format!("{}-", name::fold(server));
     nick.folded().starts_with(&prefix)
         && match client.tier() {
-            // Its own nick is reserved for its account already; these follow from it.
-            Tier::Agent => !client.account().is_some_and(|it| is_variant(it, nick.folded())),
+            Tier::Agent => match client.account() {
+                // Its own nick is reserved for its account already; these follow from it.
+                Some(account) => !is_variant(account, nick.folded()),
+                None => !is_our_client(nick.folded()),
+            },
             Tier::Owner | Tier::Member => !is_our_client(nick.folded()),
             Tier::Stranger => true,
         }

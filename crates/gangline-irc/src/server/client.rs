@@ -10,14 +10,20 @@ use std::{
 };
 
 use bytes::Bytes;
-use gangline_core::{Nick, Principal, Tier};
+use gangline_core::{AgentName, Nick, Principal, Tier};
 use gangline_os::clock::UnixMicros;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    caps::Caps, client_id::ClientId, draft::Draft, outgoing::Outgoing, paced::Paced,
-    reading::Reading, store::Party, trust::Origin,
+    caps::Caps,
+    client_id::ClientId,
+    draft::Draft,
+    outgoing::Outgoing,
+    paced::Paced,
+    reading::Reading,
+    store::Party,
+    trust::{Origin, Whose},
 };
 use crate::wire::{Message, sasl::Answer, scram::Challenge};
 
@@ -96,6 +102,9 @@ pub(super) enum Identity {
     Account(Principal),
     /// It proved nothing; the kernel tells a member from a stranger.
     Peer(Tier),
+    /// An agent's daemon started it: what it says, the agent says, but it has neither the agent's name
+    /// nor its conversations.
+    Shell(AgentName),
 }
 
 /// A SASL exchange that is going on.
@@ -154,6 +163,8 @@ pub(super) struct Client {
     pub(super) id: ClientId,
     /// Whose process it is, as it was when it was accepted.
     pub(super) origin: Origin,
+    /// Which agent's process it is, if it is of this user.
+    pub(super) whose: Whose,
     pub(super) queue: SendQueue,
     pub(super) stage: Stage,
     /// The nick; before registration the wanted one, which nobody else sees.
@@ -210,7 +221,7 @@ impl Client {
     pub(super) fn account(&self) -> Option<&str> {
         match &self.identity {
             Identity::Account(principal) => Some(&principal.account),
-            Identity::Peer(_) => None,
+            Identity::Peer(_) | Identity::Shell(_) => None,
         }
     }
 
@@ -218,6 +229,7 @@ impl Client {
         match &self.identity {
             Identity::Account(principal) => principal.tier,
             Identity::Peer(tier) => *tier,
+            Identity::Shell(_) => Tier::Agent,
         }
     }
 
@@ -230,6 +242,7 @@ impl Client {
         match &self.identity {
             Identity::Account(principal) => principal.clone(),
             Identity::Peer(tier) => Principal { account: format!("~{}", self.name()), tier: *tier },
+            Identity::Shell(agent) => Principal { account: format!("~{agent}"), tier: Tier::Agent },
         }
     }
 
@@ -240,7 +253,9 @@ impl Client {
                 Party::Account(gangline_core::name::fold(&principal.account))
             }
             Identity::Peer(Tier::Member) => Party::Member(nick()),
-            Identity::Peer(Tier::Stranger | Tier::Agent | Tier::Owner) => Party::Stranger(nick()),
+            Identity::Peer(Tier::Stranger | Tier::Agent | Tier::Owner) | Identity::Shell(_) => {
+                Party::Stranger(nick())
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use gangline_os::clock::SharedClock;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::{
     client::Shared,
@@ -18,6 +18,7 @@ use super::{
     framing::{Framed, Framer},
     paced::LOW,
     stream::{Reading, Writing},
+    trust::Whose,
 };
 
 /// Lines that are written by one call.
@@ -27,6 +28,8 @@ const LINES_PER_WRITE: usize = 64;
 pub(super) enum FromClient {
     /// A line, or the news of one that was too long.
     Line { id: ClientId, framed: Framed, credit: OwnedSemaphorePermit },
+    /// Whose process it is; said before the first line.
+    Whose { id: ClientId, whose: Whose },
     /// Little waits to be written to a client that has more coming.
     Low { id: ClientId },
     /// The peer is gone.
@@ -84,6 +87,8 @@ pub(super) struct Reader {
     pub(super) clock: SharedClock,
     pub(super) flood: Option<Flood>,
     pub(super) grace: Duration,
+    /// Tells whose process it is, if that was not known at once.
+    pub(super) asked: Option<oneshot::Receiver<Whose>>,
 }
 
 impl Reader {
@@ -109,6 +114,13 @@ impl Reader {
     }
 
     async fn pump(&mut self) -> Gone {
+        if let Some(asked) = self.asked.take() {
+            // Who was not found is not believed.
+            let whose = asked.await.unwrap_or(Whose::Unknown);
+            if self.events.send(FromClient::Whose { id: self.id, whose }).await.is_err() {
+                return Gone::NoServer;
+            }
+        }
         let mut framer = Framer::default();
         let mut bucket = Bucket::new(self.flood, &self.clock);
         loop {

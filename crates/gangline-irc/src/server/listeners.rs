@@ -16,6 +16,7 @@ use super::{
     config::{BindError, ServerConfig},
     seldom::Seldom,
     stream::Stream,
+    trust::End,
 };
 
 /// How many connections may wait to be accepted: a fleet that starts at once must not be told
@@ -28,17 +29,8 @@ const REST: Duration = Duration::from_millis(50);
 /// A connection that was accepted.
 pub(super) struct Arrival {
     pub(super) stream: Stream,
-    pub(super) ends: Ends,
-}
-
-/// Where it came in.
-pub(super) enum Ends {
-    Tcp {
-        local: SocketAddr,
-        peer: SocketAddr,
-    },
-    /// By the private socket, which lets in this user and root alone.
-    Socket,
+    /// Where it came in; the private socket lets in this user and root alone.
+    pub(super) end: End,
 }
 
 /// Both listening sockets.
@@ -167,7 +159,7 @@ impl Accept for TcpListener {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "no TCP_NODELAY");
         }
-        Ok(Arrival { stream: Stream::Tcp(stream), ends: Ends::Tcp { local, peer } })
+        Ok(Arrival { stream: Stream::Tcp(stream), end: End::Tcp { local, peer } })
     }
 }
 
@@ -176,7 +168,8 @@ impl Accept for Option<PrivateListener> {
     async fn accept(&self) -> io::Result<Arrival> {
         let Some(listener) = self else { return std::future::pending().await };
         let (stream, _) = listener.accept().await?;
-        Ok(Arrival { stream: Stream::Unix(stream), ends: Ends::Socket })
+        let pid = stream.peer_cred().ok().and_then(|peer| u32::try_from(peer.pid()?).ok());
+        Ok(Arrival { stream: Stream::Unix(stream), end: End::Socket { pid } })
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use gangline_core::{Principal, Tier};
+use gangline_core::{AgentName, Principal, Tier};
 
-use super::{caps::Caps, client::Identity, client_id::ClientId, outgoing::Outgoing, state::State};
+use super::{
+    caps::Caps, client::Identity, client_id::ClientId, outgoing::Outgoing, state::State,
+    trust::Whose,
+};
 use crate::wire::numeric as n;
 
 /// Wrong credentials after which a connection is closed.
@@ -18,6 +21,10 @@ pub(super) enum Proof {
     TooSoon {
         wait: Duration,
     },
+    /// It was not looked at: an agent's process logs in as nobody.
+    Agents(AgentName),
+    /// It was not looked at: it is not known whose process this is, though it is of this user.
+    Unknown,
 }
 
 impl Proof {
@@ -26,6 +33,13 @@ impl Proof {
         match self {
             Self::Right => None,
             Self::Wrong => Some("Password incorrect; connect again with the right one".to_owned()),
+            Self::Agents(agent) => Some(format!(
+                "This was started by {agent}: what an agent starts cannot log in. Connect without a \
+                 password, or speak by gangline channel"
+            )),
+            Self::Unknown => {
+                Some("The system does not say which program you are; connect again".to_owned())
+            }
             Self::TooSoon { wait } => {
                 let seconds = wait.as_secs() + 1;
                 Some(format!("Too many wrong passwords; try again in {seconds} s"))
@@ -37,8 +51,8 @@ impl Proof {
 impl State {
     /// Checks a credential; a right one puts the client into the account.
     pub(super) fn prove(&mut self, id: ClientId, account: &str, password: &str) -> Proof {
-        if let Some(wait) = self.too_soon(id) {
-            return Proof::TooSoon { wait };
+        if let Some(refused) = self.unlooked(id) {
+            return refused;
         }
         let Some(origin) = self.client(id).map(|client| client.origin) else {
             return Proof::Wrong;
@@ -47,9 +61,22 @@ impl State {
         self.proved(id, found)
     }
 
+    /// Returns why no credential of the client is looked at now, if there is a reason.
+    pub(super) fn unlooked(&mut self, id: ClientId) -> Option<Proof> {
+        let client = self.client_mut(id)?;
+        let refused = match &client.whose {
+            Whose::Nobodys => return self.too_soon(id).map(|wait| Proof::TooSoon { wait }),
+            Whose::Agents(agent) => Proof::Agents(agent.clone()),
+            Whose::Unknown => Proof::Unknown,
+        };
+        client.failures += 1;
+        tracing::warn!(client = id.0, whose = ?client.whose, "a login was not looked at");
+        Some(refused)
+    }
+
     /// Returns how long the client must wait before a credential of it is looked at; that counts
     /// as a failure of this connection.
-    pub(super) fn too_soon(&mut self, id: ClientId) -> Option<Duration> {
+    fn too_soon(&mut self, id: ClientId) -> Option<Duration> {
         let now = self.config.clock.monotonic();
         let wait = self.throttle.pause(self.client(id)?.origin, now)?;
         self.client_mut(id)?.failures += 1;

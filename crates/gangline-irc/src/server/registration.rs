@@ -13,7 +13,7 @@ use super::{
     reading::PRIVATE,
     state::State,
     store::Account,
-    trust::Origin,
+    trust::{Origin, Whose},
 };
 use crate::wire::numeric as n;
 
@@ -42,11 +42,15 @@ impl State {
             return self.doom(id, "The login failed");
         }
         if client.account().is_none() {
-            let tier = match client.origin {
-                Origin::Own | Origin::Socket => Tier::Member,
-                Origin::User(_) | Origin::Unknown(_) => Tier::Stranger,
+            let identity = match (client.origin, &client.whose) {
+                (Origin::Own | Origin::Socket, Whose::Agents(agent)) => {
+                    Identity::Shell(agent.clone())
+                }
+                (Origin::Own | Origin::Socket, Whose::Nobodys) => Identity::Peer(Tier::Member),
+                (Origin::Own | Origin::Socket, Whose::Unknown)
+                | (Origin::User(_) | Origin::Unknown(_), _) => Identity::Peer(Tier::Stranger),
             };
-            self.identify(id, Identity::Peer(tier));
+            self.identify(id, identity);
         }
         if self.refuse_guest(id) {
             return;

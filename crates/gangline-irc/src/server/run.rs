@@ -14,7 +14,7 @@ use gangline_os::{
     clock::UnixMicros,
     task::{HowEnded, TaskEnd, TaskGroup},
 };
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -24,12 +24,12 @@ use super::{
     client_id::ClientId,
     connection::{self, Called, FromClient, Reader},
     flight::Done,
-    listeners::{Arrival, Ends, Listeners},
+    listeners::{Arrival, Listeners},
     outgoing::Outgoing,
     reading::Reading,
     state::State,
     store::{BoxFuture, HistoryError},
-    trust::Origin,
+    trust::{End, Origin, Whose},
 };
 
 /// Lines that wait for the server's task, of all clients together.
@@ -170,6 +170,7 @@ async fn load_markers(state: &mut State) {
 fn hear(state: &mut State, heard: FromClient) {
     match heard {
         FromClient::Line { id, framed, credit } => state.take(id, framed, credit),
+        FromClient::Whose { id, whose } => state.is_whose(id, whose),
         FromClient::Low { id } => state.refill(id),
         FromClient::Gone { id, why } => state.depart(id, &why.to_string()),
     }
@@ -180,11 +181,11 @@ fn admit(
     state: &mut State,
     tasks: &mut TaskGroup,
     events: &mpsc::Sender<FromClient>,
-    Arrival { stream, ends }: Arrival,
+    Arrival { stream, end }: Arrival,
 ) {
-    let origin = match ends {
-        Ends::Tcp { local, peer } => state.trust.origin(local, peer),
-        Ends::Socket => Origin::Socket,
+    let origin = match end {
+        End::Tcp { local, peer } => state.trust.origin(local, peer),
+        End::Socket { .. } => Origin::Socket,
     };
     if let Err(why) = state.room_for(origin) {
         let told = stream.try_write(format!("ERROR :{why}\r\n").as_bytes());
@@ -207,6 +208,7 @@ fn admit(
     let queue = SendQueue::new(queue, Arc::clone(&shared), limits.send_queue);
     let (flood, grace) = (limits.flood, limits.grace);
     let id = state.next_client();
+    let (whose, asked) = ask_whose(state, tasks, (origin, end));
     let reader = Reader {
         id,
         half: reading,
@@ -215,6 +217,7 @@ fn admit(
         clock: state.config.clock.clone(),
         flood,
         grace,
+        asked,
     };
     tasks.spawn(format!("read {}", id.0), async move {
         let end = reader.run().await;
@@ -226,14 +229,43 @@ fn admit(
         tracing::debug!(client = id.0, ?end, "a connection is no longer written");
     });
     let now = state.config.clock.monotonic();
-    state.clients.insert(id, client(id, origin, queue, now));
+    state.clients.insert(id, client(id, (origin, whose), queue, now));
     state.arrivals.push_back((id, now));
 }
 
-fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Client {
+/// Finds whose process a connection of this user is: at once where that is quick, else by the answer to
+/// wait for before it is read.
+fn ask_whose(
+    state: &State,
+    tasks: &mut TaskGroup,
+    (origin, end): (Origin, End),
+) -> (Whose, Option<oneshot::Receiver<Whose>>) {
+    match (origin, end) {
+        // Another user's has less than an agent's in any case.
+        (Origin::User(_) | Origin::Unknown(_), _) => (Whose::Nobodys, None),
+        (Origin::Own | Origin::Socket, End::Socket { .. }) => (state.trust.whose(end), None),
+        (Origin::Own | Origin::Socket, End::Tcp { .. }) => {
+            let (tell, told) = oneshot::channel();
+            let trust = Arc::clone(&state.trust);
+            tasks.spawn_blocking("whose", move || {
+                // The connection may be gone by now.
+                let _ = tell.send(trust.whose(end));
+            });
+            (Whose::Unknown, Some(told))
+        }
+    }
+}
+
+fn client(
+    id: ClientId,
+    (origin, whose): (Origin, Whose),
+    queue: SendQueue,
+    now: Duration,
+) -> Client {
     Client {
         id,
         origin,
+        whose,
         queue,
         stage: Stage::Registering(Registering { negotiating: false, heard: false }),
         nick: None,
@@ -302,6 +334,13 @@ impl State {
             for (id, why) in std::mem::take(&mut self.doomed) {
                 self.close(id, &why);
             }
+        }
+    }
+
+    /// Takes whose process a client is.
+    fn is_whose(&mut self, id: ClientId, whose: Whose) {
+        if let Some(client) = self.client_mut(id) {
+            client.whose = whose;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use gangline_core::Principal;
+use gangline_core::{AgentName, Principal};
 
 use crate::wire::scram::Keys;
 
@@ -21,6 +21,34 @@ pub enum Origin {
     Unknown(IpAddr),
 }
 
+/// A connection of a process of the user who runs the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By TCP.
+    Tcp {
+        /// Our end.
+        local: SocketAddr,
+        /// The other.
+        peer: SocketAddr,
+    },
+    /// By the installation's own socket.
+    Socket {
+        /// The process that connected, if the kernel tells.
+        pid: Option<u32>,
+    },
+}
+
+/// Whose process it is that has a connection, of those of the user who runs the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// No agent's: a person's, or a daemon itself.
+    Nobodys,
+    /// This agent's: its daemon started it, or something that its daemon started.
+    Agents(AgentName),
+    /// There is none any more, or the kernel was not able to tell. Trust counts it as another user's.
+    Unknown,
+}
+
 /// Decides about credentials and peers. Called on the server's task: answers must be quick and
 /// must not block on anything but a small question to the kernel.
 pub trait Trust: Send + Sync + 'static {
@@ -37,4 +65,11 @@ pub trait Trust: Send + Sync + 'static {
     /// Returns whose process is at the other end of a TCP connection (`local` is our end). Asked
     /// once for each connection, when it is accepted.
     fn origin(&self, local: SocketAddr, peer: SocketAddr) -> Origin;
+
+    /// Returns whose process has a connection whose origin is this user. Asked once for each, before a line
+    /// of it is read, and of a TCP connection on a thread that may block for some milliseconds.
+    fn whose(&self, end: End) -> Whose {
+        let _ = end;
+        Whose::Nobodys
+    }
 }

@@ -12,7 +12,7 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
-use super::plain;
+use super::{Whose, plain};
 
 #[cfg(test)]
 mod tests;
@@ -45,8 +45,8 @@ static KNOWS: AtomicBool = AtomicBool::new(false);
 /// What came of a question.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// The socket's user; `None` when no process has such a socket.
-    Uid(Option<u32>),
+    /// Whose socket it is; `None` when no process has such a socket.
+    Known(Option<Whose>),
     /// The question could not be asked.
     Failed(io::Error),
     /// This kernel does not answer such questions.
@@ -66,8 +66,8 @@ struct Row {
 impl Row {
     /// Returns whose it is. One that its process has closed has no inode and on older kernels user
     /// 0, which would make its former owner root.
-    fn owner(&self) -> Option<u32> {
-        (self.inode != 0).then_some(self.uid)
+    fn owner(&self) -> Option<Whose> {
+        (self.inode != 0).then_some(Whose { uid: self.uid, inode: self.inode.into() })
     }
 }
 
@@ -76,8 +76,8 @@ pub(super) fn connection(of: SocketAddr, to: SocketAddr) -> Answer {
     let (of, to) = (plain(of), plain(to));
     match ask(of, to) {
         // Where there is no such connection the kernel may name a listener on the same port.
-        Ok(Some(row)) if row.own == of && row.remote == to => Answer::Uid(row.owner()),
-        Ok(_) if knows(to, of) => Answer::Uid(None),
+        Ok(Some(row)) if row.own == of && row.remote == to => Answer::Known(row.owner()),
+        Ok(_) if knows(to, of) => Answer::Known(None),
         Ok(_) => Answer::NotAnswered,
         Err(error) => unasked(error),
     }
@@ -92,9 +92,9 @@ pub(super) fn listener(address: SocketAddr) -> Answer {
     };
     match ask(address, SocketAddr::new(anybody, 0)) {
         Ok(Some(row)) if row.state == LISTEN && row.own.port() == address.port() => {
-            Answer::Uid(row.owner())
+            Answer::Known(row.owner())
         }
-        Ok(_) => Answer::Uid(None),
+        Ok(_) => Answer::Known(None),
         Err(error) => unasked(error),
     }
 }

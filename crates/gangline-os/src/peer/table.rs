@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::plain;
+use super::{Whose, plain};
 
 #[cfg(test)]
 mod tests;
@@ -14,10 +14,10 @@ mod tests;
 ///
 /// # Errors
 /// When the table is there and cannot be read.
-pub(super) fn connection(of: SocketAddr, to: SocketAddr) -> io::Result<Option<u32>> {
+pub(super) fn connection(of: SocketAddr, to: SocketAddr) -> io::Result<Option<Whose>> {
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
         match fs::read_to_string(table) {
-            Ok(text) => match find_uid(&text, of, to) {
+            Ok(text) => match find(&text, of, to) {
                 None => {}
                 found => return Ok(found),
             },
@@ -30,12 +30,13 @@ pub(super) fn connection(of: SocketAddr, to: SocketAddr) -> io::Result<Option<u3
 
 /// Finds the socket's row. One that its process has closed has no inode and on older kernels user
 /// 0, which would make its former owner root.
-fn find_uid(table: &str, of: SocketAddr, to: SocketAddr) -> Option<u32> {
+fn find(table: &str, of: SocketAddr, to: SocketAddr) -> Option<Whose> {
     let mut rows = table.lines().skip(1).filter_map(|row| {
         let fields: Vec<&str> = row.split_ascii_whitespace().collect();
         let [_, own, remote, _, _, _, _, uid, _, inode, ..] = fields[..] else { return None };
         let matches = address(own)? == plain(of) && address(remote)? == plain(to);
-        (matches && inode != "0").then(|| uid.parse().ok())?
+        let whose = Whose { uid: uid.parse().ok()?, inode: inode.parse().ok()? };
+        (matches && whose.inode != 0).then_some(whose)
     });
     rows.next()
 }

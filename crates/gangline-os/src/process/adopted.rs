@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -13,6 +14,9 @@ use crate::proc;
 /// The children that we started ourselves and have not waited for. Their exits are not ours to
 /// take here.
 static OWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Whether orphans come to us.
+static ADOPTS: AtomicBool = AtomicBool::new(false);
 
 fn own() -> MutexGuard<'static, BTreeSet<u32>> {
     OWN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -31,13 +35,16 @@ pub(super) fn forget(pid: u32) {
 }
 
 /// Makes the calling process the parent of all orphans below it (Linux only; elsewhere nothing
-/// happens). Then it has to call [`reap_adopted`] now and then.
+/// happens). Then it has to call [`reap_adopted`] now and then, and must start programs by
+/// [`super::spawn`] alone: any other child counts as an adopted orphan.
 ///
 /// # Errors
 /// When the system refuses.
 #[cfg(target_os = "linux")]
 pub fn become_subreaper() -> io::Result<()> {
-    nix::sys::prctl::set_child_subreaper(true).map_err(io::Error::from)
+    nix::sys::prctl::set_child_subreaper(true)?;
+    ADOPTS.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 /// Does nothing here.
@@ -47,6 +54,12 @@ pub fn become_subreaper() -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 pub fn become_subreaper() -> io::Result<()> {
     Ok(())
+}
+
+/// Returns the children that we started ourselves, as far as nobody has waited for them; nothing if we
+/// adopt nobody.
+pub(crate) fn own_if_adopting() -> Option<BTreeSet<u32>> {
+    ADOPTS.load(Ordering::Relaxed).then(|| own().clone())
 }
 
 /// Waits for the orphans that we adopted and that have ended, so that they are no zombies; returns

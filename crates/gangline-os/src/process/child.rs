@@ -130,7 +130,7 @@ impl Child {
     }
 
     /// Returns the pids of the group that still run, the child's own among them. A process that
-    /// left the group (by `setsid`) is not found: see [`crate::run_id::sweep`]. Off Linux it is the
+    /// left the group (by `setsid`) is not found: see [`crate::sweep`]. Off Linux it is the
     /// child's pid alone, as long as the group has any member.
     #[must_use]
     pub fn group_members(&self) -> Vec<u32> {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use gangline_os::peer::{tcp_listener_uid, tcp_peer_uid, unix_peer_uid};
+use gangline_os::peer::{Process, tcp_listener_uid, tcp_peer_process, tcp_peer_uid, unix_peer_uid};
 use gangline_os::process::Spawn;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -27,8 +27,10 @@ async fn check(listen: &str, dial: &str) {
     let (server, peer) = soon(listener.accept()).await.unwrap();
     let local = server.local_addr().unwrap();
     assert_eq!(tcp_peer_uid(local, peer).unwrap(), Some(us()), "{listen} {dial}");
+    assert_eq!(tcp_peer_process(local, peer).unwrap(), Process::Pid(std::process::id()));
     let nobody: SocketAddr = (peer.ip(), 1).into();
     assert_eq!(tcp_peer_uid(local, nobody).unwrap(), None);
+    assert_eq!(tcp_peer_process(local, nobody).unwrap(), Process::Gone);
     drop(client);
 }
 

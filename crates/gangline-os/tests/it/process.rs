@@ -138,6 +138,16 @@ async fn a_subreaper_waits_for_the_orphans_it_adopts() {
     assert!(soon(child.wait()).await.unwrap().success());
 }
 
+/// Whatever their environment and session: by their parents, of which the daemon is one.
+#[tokio::test]
+async fn a_daemon_knows_and_ends_what_its_programs_left() {
+    let state = tempfile::tempdir().unwrap();
+    let mut child = start(role("adopt", &[("STATE", state.path().to_str().unwrap())]));
+    let said = rest(&mut errors(&mut child)).await;
+    assert_eq!(said, ["swept"]);
+    assert!(soon(child.wait()).await.unwrap().success());
+}
+
 #[tokio::test]
 async fn reaping_orphans_takes_no_exit_of_our_own_children() {
     let mut child = start(sh("exit 7"));

@@ -8,9 +8,9 @@ use gangline_os::kill::Signal;
 use gangline_os::lock::{FileLock, LockError};
 use gangline_os::process::{self, become_subreaper, detach_session, reap_adopted};
 use gangline_os::signals::{Requests, Signals};
-use gangline_os::{failpoint, run_id};
+use gangline_os::{descent, failpoint, run_id, sweep};
 
-use crate::support::{ROLE, line, output, sh, start, until};
+use crate::support::{ROLE, known, line, output, sh, start, until};
 
 /// Nothing by itself; a child's whole life when the variable says which.
 #[tokio::test]
@@ -24,6 +24,7 @@ async fn role() {
         "detach" => detach(),
         "reap" => reap().await,
         "sweep" => sweep().await,
+        "adopt" => adopt().await,
         other => panic!("nobody knows the role {other}"),
     }
 }
@@ -106,7 +107,45 @@ async fn sweep() {
     let installation = argument("INSTALLATION");
     let us = std::process::id();
     assert!(run_id::run_processes(&installation).iter().all(|found| found.pid != us));
-    let kept = |found: &run_id::RunProcess| found.run_id.installation != installation;
-    let report = run_id::sweep(kept, Duration::from_secs(10)).await;
+    let ours = |found: &run_id::RunId| found.installation == installation;
+    let what = sweep::Sweep { ours: &ours, roots: &[sweep::Root::Marked] };
+    let report = sweep::sweep(what, Duration::from_secs(10)).await;
     eprintln!("{} {} {}", report.ended.len(), report.killed.len(), report.left.len());
+}
+
+/// A daemon: it holds an agent's lock, adopts what its programs leave, and ends it.
+async fn adopt() {
+    let state = PathBuf::from(argument("STATE"));
+    let folder = state.join("agents/oak-ada");
+    std::fs::create_dir_all(&folder).unwrap();
+    let _lock = FileLock::try_take(&folder.join("lock"), "daemon").unwrap();
+    become_subreaper().unwrap();
+    let own = start(sh("read -r line"));
+    let leave = "env -i setsid sh -c 'echo $$; exec sleep 1000' </dev/null 2>/dev/null &";
+    let mut shell = start(sh(leave));
+    let orphan: u32 = line(&mut output(&mut shell)).await.parse().unwrap();
+    assert!(shell.wait().await.unwrap().success());
+    let (us, orphan) = (std::process::id(), known(orphan));
+    let parent = || std::fs::read_to_string(format!("/proc/{}/stat", orphan.pid)).unwrap();
+    until("we have adopted it", || parent().contains(&format!(" {us} "))).await;
+
+    let here = descent::Installation { state: state.clone(), id: None };
+    let owner = |pid: u32| descent::owner(pid, &here).map(|owner| owner.nick);
+    for pid in [orphan.pid, own.pid()] {
+        assert_eq!(owner(pid).as_deref(), Some("oak-ada"), "{pid}");
+    }
+    assert_eq!((owner(us), owner(1)), (None, None));
+    let elsewhere = descent::Installation { state: state.join("other"), id: None };
+    assert_eq!(descent::owner(orphan.pid, &elsewhere), None);
+    // A file that anybody may open is no lock that one holds.
+    let open = format!("exec 3<{}; echo; read -r line", folder.join("lock").display());
+    let mut pretender = start(sh(&open));
+    line(&mut output(&mut pretender)).await;
+    assert_eq!(owner(pretender.pid()).as_deref(), Some("oak-ada"));
+
+    let what = sweep::Sweep { ours: &|_| false, roots: &[sweep::Root::Adopted] };
+    let report = sweep::sweep(what, Duration::from_secs(10)).await;
+    assert_eq!(report.ended.iter().map(|it| it.pid).collect::<Vec<_>>(), [orphan.pid]);
+    assert!(!orphan.alive() && known(own.pid()).alive() && known(pretender.pid()).alive());
+    eprintln!("swept");
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use gangline_os::process::{Child, Group, Spawn};
-use gangline_os::run_id::{RunId, RunProcess, SweepReport, run_processes, sweep};
+use gangline_os::run_id::{RunId, run_processes};
+use gangline_os::sweep::{Process, Report, Root, Sweep, sweep};
 
 use crate::support::{
     DEADLINE, Known, errors, known, line, output, role, sh, soon, start, with_run_id,
@@ -23,17 +24,13 @@ async fn started(run_id: &RunId, script: &str) -> (Child, Known) {
     (child, known(pid))
 }
 
-fn pids(found: &[RunProcess]) -> Vec<u32> {
-    let mut pids: Vec<u32> = found.iter().map(|found| found.pid).collect();
-    pids.sort_unstable();
-    pids
+fn pids(found: &[Process]) -> Vec<u32> {
+    found.iter().map(|found| found.pid).collect()
 }
 
-async fn sweep_older(epoch: &RunId, grace: Duration) -> SweepReport {
-    let kept = |found: &RunProcess| {
-        found.run_id.installation != epoch.installation || found.run_id.epoch >= epoch.epoch
-    };
-    soon(sweep(kept, grace)).await
+async fn sweep_older(than: &RunId, grace: Duration) -> Report {
+    let ours = |found: &RunId| found.installation == than.installation && found.epoch < than.epoch;
+    soon(sweep(Sweep { ours: &ours, roots: &[Root::Marked] }, grace)).await
 }
 
 /// R0-21: cleaning up after a crash.
@@ -50,7 +47,9 @@ async fn a_sweep_ends_what_an_older_epoch_left_and_nothing_else() {
 
     let mut expect = vec![polite.pid, stubborn.pid, current.pid];
     expect.sort_unstable();
-    assert_eq!(pids(&run_processes(&old.installation)), expect);
+    let mut marked: Vec<u32> = run_processes(&old.installation).iter().map(|it| it.pid).collect();
+    marked.sort_unstable();
+    assert_eq!(marked, expect);
 
     let report = sweep_older(&new, SHORT).await;
     assert_eq!(pids(&report.ended), [polite.pid]);
@@ -58,7 +57,7 @@ async fn a_sweep_ends_what_an_older_epoch_left_and_nothing_else() {
     assert_eq!(report.left, []);
     assert!(!polite.alive() && !stubborn.alive());
     assert!(current.alive() && other.alive());
-    assert_eq!(sweep_older(&new, SHORT).await, SweepReport::default());
+    assert_eq!(sweep_older(&new, SHORT).await, Report::default());
 }
 
 /// The group's end does not reach a process that has left it; its environment still tells.

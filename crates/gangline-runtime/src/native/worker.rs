@@ -7,9 +7,11 @@ use gangline_harness::{
     CompactError, Compacted, Finished, Harness, PromptError,
     mcp::{McpNotice, McpServers, McpTarget},
 };
+use gangline_os::run_id::{RUN_ID, RunId};
 use tokio::sync::oneshot;
 
 use super::{
+    NAME,
     build::{self, Built},
     effort::Ground,
     events::{Events, with_causes},
@@ -18,6 +20,7 @@ use super::{
 };
 use crate::{
     Command, Prompt, RuntimeEvent, SessionId, StartOptions, TurnResult,
+    program::sweep,
     reading::{Reading, Searches},
     session::SessionPort,
 };
@@ -75,6 +78,8 @@ async fn serve(start: Start) -> Why {
             return Why::NotBegun;
         }
     };
+    let run_id = options.env.iter().find(|(name, _)| name == RUN_ID);
+    let run_id: Option<RunId> = run_id.and_then(|(_, run_id)| run_id.parse().ok());
     port.begins_as(Some(session.clone()));
     let _ = started.send(Ok(()));
     let ground = Ground(harness.thinking());
@@ -93,6 +98,7 @@ async fn serve(start: Start) -> Why {
         }
         None => Why::StoppedEarly,
     };
+    sweep(NAME, run_id.as_ref()).await;
     worker.port.tell(RuntimeEvent::Exited { code: 0 }).await;
     why
 }

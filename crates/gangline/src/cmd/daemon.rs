@@ -17,7 +17,7 @@ use gangline_irc::client::Address;
 use gangline_os::{
     clock, fsio,
     paths::Paths,
-    process::{base_env, detach_session, find_on_path},
+    process::{self, base_env, detach_session, find_on_path},
     secret::Secret,
 };
 use gangline_relay::Upstream;
@@ -80,6 +80,9 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     if let Err(error) = detach_session() {
         // Started by hand from a shell: the terminal stays.
         tracing::debug!(%error, "stays in its session");
+    }
+    if let Err(error) = process::become_subreaper() {
+        tracing::warn!(%error, "what its programs leave is not adopted, and not ended with them");
     }
     // What the file says of other agents is nothing that this one needs for life.
     drop(loaded);

@@ -75,6 +75,7 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let told = |listening: &Listening, progress: &Progress| {
         tell(global, &paths, listening, progress);
     };
+    super::up::adopts_orphans();
     hub::run(options, plan, told).await?;
     Ok(0)
 }

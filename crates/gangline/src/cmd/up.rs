@@ -11,7 +11,12 @@ use gangline_hub::{
     credentials,
     hub::{self, HubOptions, Left, Listening, OnTerm, Progress},
 };
-use gangline_os::{clock, paths::Paths, process::detach_session, secret::Secret};
+use gangline_os::{
+    clock,
+    paths::Paths,
+    process::{self, detach_session},
+    secret::Secret,
+};
 
 use super::choice;
 use crate::{
@@ -101,8 +106,16 @@ pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     };
     let options = options(&checked, args)?;
     let mut planner = Planner::new(global, checked, options.keeps_agents)?;
+    adopts_orphans();
     hub::run(options, |listening| planner.plan(listening), told).await?;
     Ok(0)
+}
+
+/// Lets what a dead daemon leaves come to this process, which ends it.
+pub(crate) fn adopts_orphans() {
+    if let Err(error) = process::become_subreaper() {
+        tracing::warn!(%error, "what a daemon that dies leaves is not adopted");
+    }
 }
 
 /// Reads the configuration and makes sure that it can be run, before anything starts.

@@ -110,7 +110,7 @@ impl Outside {
         place: Overrides,
         nick: &AgentName,
     ) -> Result<Self, Failure> {
-        let caller = Caller::find(env);
+        let caller = Caller::find(env).or_by_descent();
         let nameless = NICK.into_iter().all(|name| given(env, name).is_none());
         // A token that comes without a nick is meant for the one that was typed.
         let named = |name: &str| match name == NICK[0] && nameless && given(env, TOKEN).is_some() {
@@ -131,7 +131,7 @@ impl Outside {
                 return Err(Failure::user(text).hint(hint));
             }
             (Caller::Agent { name: None, mark }, None) => {
-                let text = format!("this was started by an agent ({mark} is set), not by {nick}");
+                let text = format!("this was started by an agent ({mark}), not by {nick}");
                 return Err(Failure::user(text));
             }
         };

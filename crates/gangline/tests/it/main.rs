@@ -24,6 +24,7 @@ mod codex;
 mod config;
 mod container;
 mod demo;
+mod descent;
 mod doctor;
 mod environment;
 mod every_tool;

@@ -113,8 +113,8 @@ fn proceed(state: &mut State, id: ClientId, step: LoginStep, bytes: &[u8]) {
         LoginStep::ScramFirst => challenge(state, id, bytes),
         LoginStep::ScramProof { challenge, principal } => {
             // The pause may have begun after the challenge.
-            if let Some(wait) = state.too_soon(id) {
-                return tell(state, id, &Proof::TooSoon { wait });
+            if let Some(refused) = state.unlooked(id) {
+                return tell(state, id, &refused);
             }
             match challenge.check(bytes) {
                 Ok(message) => reply(state, id, LoginStep::ScramDone(principal), &message),
@@ -137,8 +137,8 @@ fn challenge(state: &mut State, id: ClientId, bytes: &[u8]) {
     let Ok(first) = scram::First::read(bytes) else {
         return refuse(state, id, &SaslError::Malformed);
     };
-    if let Some(wait) = state.too_soon(id) {
-        return tell(state, id, &Proof::TooSoon { wait });
+    if let Some(refused) = state.unlooked(id) {
+        return tell(state, id, &refused);
     }
     let Some(client) = state.client_mut(id) else { return };
     let origin = client.origin;

@@ -68,7 +68,7 @@ impl Accept for Works {
         // The other socket is looked at meanwhile.
         tokio::task::yield_now().await;
         let (stream, _) = UnixStream::pair()?;
-        Ok(Arrival { stream: Stream::Unix(stream), ends: Ends::Socket })
+        Ok(Arrival { stream: Stream::Unix(stream), end: End::Socket { pid: None } })
     }
 }
 

@@ -14,6 +14,7 @@ use super::support::{DEADLINE, Peer, Room};
 
 mod crowds;
 mod nicks;
+mod shells;
 
 /// The server sees a little later that connections are closed.
 async fn guest_when_there_is_room(room: &Room, nick: &str) -> Peer {

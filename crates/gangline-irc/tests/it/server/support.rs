@@ -22,7 +22,7 @@ use gangline_irc::{
             HistoryQuery, HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine, ReadMark,
             RoomModes, StoredLine, TargetRow, TargetsQuery, Topic,
         },
-        trust::{Origin, Trust},
+        trust::{End, Origin, Trust, Whose},
     },
     wire::{Message, sasl, scram::Keys},
 };
@@ -39,8 +39,13 @@ use tokio::{
 /// Far longer than anything here takes.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);
 
+/// Who comes from this address is a process of our user that spark-ada started.
+pub(super) const SHELL: u8 = 200;
+/// Who comes from this one is of our user, and gone before it was found.
+pub(super) const GONE: u8 = 201;
+
 /// Accounts with the password `pw-<account>`. Whoever comes from 127.0.0.1 is what the test says,
-/// whoever comes from 127.0.0.N is the user N ([`Room::dial_as`]).
+/// whoever comes from 127.0.0.N is the user N ([`Room::dial_as`]), except [`SHELL`] and [`GONE`].
 struct Passwords {
     accounts: watch::Receiver<Arc<Accounts>>,
     peers: Origin,
@@ -61,12 +66,26 @@ impl Trust for Passwords {
     }
 
     fn origin(&self, _: SocketAddr, peer: SocketAddr) -> Origin {
-        let IpAddr::V4(ip) = peer.ip() else { panic!("{peer} is not of IPv4") };
-        match ip.octets()[3] {
+        match last_octet(peer) {
             1 => self.peers,
+            SHELL | GONE => Origin::Own,
             uid => Origin::User(uid.into()),
         }
     }
+
+    fn whose(&self, end: End) -> Whose {
+        let End::Tcp { peer, .. } = end else { return Whose::Nobodys };
+        match last_octet(peer) {
+            SHELL => Whose::Agents("spark-ada".parse().unwrap()),
+            GONE => Whose::Unknown,
+            _ => Whose::Nobodys,
+        }
+    }
+}
+
+fn last_octet(peer: SocketAddr) -> u8 {
+    let IpAddr::V4(ip) = peer.ip() else { panic!("{peer} is not of IPv4") };
+    ip.octets()[3]
 }
 
 /// A clock that stands still.

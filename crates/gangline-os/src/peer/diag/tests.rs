@@ -30,7 +30,7 @@ fn a_socket_is_read_with_its_user_whatever_its_state() {
     let ends = ("127.0.0.1:49153", "127.0.0.1:6667");
     for state in 1..=12 {
         let row = answer(&told(INET, state, ends, (1000, 77))).unwrap().unwrap();
-        assert_eq!((row.owner(), row.state), (Some(1000), state));
+        assert_eq!((row.owner(), row.state), (Some(Whose { uid: 1000, inode: 77 }), state));
         assert_eq!((row.own, row.remote), (address(ends.0), address(ends.1)));
     }
     let mapped = ("[::ffff:127.0.0.1]:49153", "[::ffff:127.0.0.1]:6667");

@@ -15,7 +15,8 @@ fn row(theirs: &str, ours: &str, rest: &str) -> String {
 #[track_caller]
 fn check(rows: &[String], local: &str, peer: &str, expect: Option<u32>) {
     let table = format!("{HEAD}{}", rows.concat());
-    let found = find_uid(&table, peer.parse().unwrap(), local.parse().unwrap());
+    let found = find(&table, peer.parse().unwrap(), local.parse().unwrap());
+    let found = found.map(|whose| whose.uid);
     assert_eq!(found, expect, "{table}");
 }
 

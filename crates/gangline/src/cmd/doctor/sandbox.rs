@@ -13,8 +13,9 @@ use gangline_core::{Epoch, TurnId};
 use gangline_os::{
     CancellationToken, clock, fsio,
     process::base_env,
-    run_id::{self, RUN_ID},
+    run_id::{RUN_ID, RunId},
     secret::Secret,
+    sweep::{self, Root, Sweep},
     task::TaskGroup,
 };
 use gangline_runtime::{
@@ -62,8 +63,8 @@ impl Sandbox {
 
     /// Ends what is left of the programs and removes the folder.
     pub(super) async fn close(self) {
-        let ours = |it: &run_id::RunProcess| it.run_id.installation == self.installation;
-        run_id::sweep(|found| !ours(found), GRACE).await;
+        let ours = |found: &RunId| found.installation == self.installation;
+        sweep::sweep(Sweep { ours: &ours, roots: &[Root::Marked] }, GRACE).await;
         let parent = self.folder.path().parent().map(Path::to_owned);
         if let Err(error) = self.folder.close() {
             tracing::warn!(%error, "the doctor's temporary folder was not removed");
