@@ -9,7 +9,7 @@ mod decode;
 mod effort;
 mod encode;
 mod items;
-mod launch;
+pub(crate) mod launch;
 mod list;
 mod login;
 mod permit;

@@ -24,7 +24,7 @@ impl Rig {
             agent,
             path: top.path().join("work"),
             home: Some(top.path().to_owned()),
-            brings: programs::of(&found, None),
+            brings: programs::of(&found, None, None),
             copies: top.path().join("copies"),
         };
         let rig = Self { top, store, folder };

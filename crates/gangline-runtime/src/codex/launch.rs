@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     Permissions, StartOptions,
-    folder::{self, Decided, Load},
+    folder::{self, Decided},
     program::{
         self,
         login::Sign,
@@ -114,11 +114,9 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
         group: Group::New,
     };
     version::check(spawn.clone(), &WANTED).await?;
-    let Decided { load, notice: of_folder } = folder::decide(options, &folder::programs::CODEX)?;
-    let trust = match load {
-        Load::Folder => Trust::Allowed,
-        Load::Nothing | Load::Copy(_) => Trust::None,
-    };
+    let decided = folder::decide(options, &folder::programs::CODEX)?;
+    let trust = Trust::of(&decided);
+    let of_folder = decided.notice;
     spawn.args.extend(arguments(options, trust));
     spawn.stdin = Stdin::Piped;
     let run_id = env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
@@ -225,6 +223,16 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
         env.insert("CODEX_HOME".to_owned(), dir.display().to_string());
     }
     env
+}
+
+/// Returns the words by which the program in a terminal is told what it may load of its folder.
+pub(crate) fn folder_words(options: &StartOptions, decided: &Decided) -> Vec<String> {
+    let trust = Trust::of(decided);
+    let mut settings = vec![format!("projects={}", thread::projects_toml(options, trust))];
+    if trust == Trust::NoInstructions {
+        settings.push("project_doc_max_bytes=0".to_owned());
+    }
+    settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect()
 }
 
 fn arguments(options: &StartOptions, trust: Trust) -> Vec<OsString> {

@@ -7,7 +7,10 @@ use gangline_os::run_id::RUN_ID;
 use serde_json::{Map, Value, json};
 
 use super::{SERVER, effort, permit::Gate};
-use crate::{McpPlace, McpServer, Purpose, SessionId, StartOptions, Thinking, ToolSpec};
+use crate::{
+    folder::{Decided, Load},
+    McpPlace, McpServer, Purpose, SessionId, StartOptions, Thinking, ToolSpec,
+};
 
 #[cfg(test)]
 pub(in crate::codex) mod tests;
@@ -37,14 +40,24 @@ const FOLDERS_MAX: usize = 40;
 pub(super) enum Trust {
     /// Nothing is loaded, whatever the user's own settings say of the folder.
     None,
+    /// Nothing is loaded, and no instructions are read: some of them are another user's.
+    NoInstructions,
     /// An owner has allowed what lies there.
     Allowed,
 }
 
 impl Trust {
+    pub(super) fn of(decided: &Decided) -> Self {
+        match decided.load {
+            Load::Folder => Self::Allowed,
+            Load::Nothing | Load::Copy(_) if decided.foreign => Self::NoInstructions,
+            Load::Nothing | Load::Copy(_) => Self::None,
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
-            Self::None => "untrusted",
+            Self::None | Self::NoInstructions => "untrusted",
             Self::Allowed => "trusted",
         }
     }
@@ -159,8 +172,10 @@ fn config(options: &StartOptions, tools: &[ToolSpec], trust: Trust) -> Value {
     if let Some(level) = level.filter(|level| effort::LEVELS.contains(level)) {
         add("model_reasoning_effort", json!(effort::word(level)));
     }
-    if options.purpose == Purpose::Judge {
+    if options.purpose == Purpose::Judge || trust == Trust::NoInstructions {
         add("project_doc_max_bytes", json!(0));
+    }
+    if options.purpose == Purpose::Judge {
         add("include_permissions_instructions", json!(false));
         add("include_environment_context", json!(false));
         add("skills", json!({"include_instructions": false}));
