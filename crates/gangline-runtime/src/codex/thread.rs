@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::{SERVER, effort, permit::Gate};
 use crate::{
-    folder::{Decided, Load},
     McpPlace, McpServer, Purpose, SessionId, StartOptions, Thinking, ToolSpec,
+    folder::{Decided, Load},
 };
 
 #[cfg(test)]

@@ -174,7 +174,8 @@ static NO_SWITCH: Brings = Brings {
     without: Without::NoSwitch,
     from: From::Folder,
 };
-static SWITCH: Brings = Brings { without: Without::Switch { args: &["--no"], env: &[] }, ..NO_SWITCH };
+static SWITCH: Brings =
+    Brings { without: Without::Switch { args: &["--no"], env: &[] }, ..NO_SWITCH };
 
 /// A program without a switch does not start where something is brought along; what was allowed is
 /// compared before each start.
@@ -222,7 +223,13 @@ fn what_programs_read_is_known_by_its_path() {
     ] {
         assert!(programs::is_read(Path::new(path)), "{path}");
     }
-    for path in ["/proj/settings.json", "/proj/src/main.rs", "/proj/.claude/plans/x.md", "/proj/AGENTS.md", "/"] {
+    for path in [
+        "/proj/settings.json",
+        "/proj/src/main.rs",
+        "/proj/.claude/plans/x.md",
+        "/proj/AGENTS.md",
+        "/",
+    ] {
         assert!(!programs::is_read(Path::new(path)), "{path}");
     }
 }
@@ -256,7 +263,11 @@ fn what_code_imports_is_a_part_of_it() {
     let work = top.path();
     write(work, ".opencode/plugin/x.ts", "import { a } from \"../lib/a\"; import \"./gone\"");
     write(work, ".opencode/lib/a.ts", "export * from './deep/b.js'");
-    write(work, ".opencode/lib/deep/b.js", "require('../../../out.cjs'); import '../../../../../x'");
+    write(
+        work,
+        ".opencode/lib/deep/b.js",
+        "require('../../../out.cjs'); import '../../../../../x'",
+    );
     write(work, "out.cjs", "");
     write(work, ".opencode/lib/other.ts", "");
     let found = scan(work, None, &programs::OPENCODE);

@@ -285,7 +285,10 @@ fn a_folder_in_no_repository_speaks_for_itself_alone() {
 #[test]
 fn another_users_files_choose_no_backend() {
     if gangline_os::dial::own_uid() != 0 {
-        return gangline_testkit::stage::skip("registry: another user's", "only root can give a file away");
+        return gangline_testkit::stage::skip(
+            "registry: another user's",
+            "only root can give a file away",
+        );
     }
     let home = Home::new(&[
         ("shared/.git/HEAD", ""),

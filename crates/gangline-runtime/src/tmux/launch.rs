@@ -219,8 +219,7 @@ fn arguments(
     }
     if !prompt.is_empty() && !profile.system_prompt.is_empty() {
         let file = options.session_dir.join("tmux-system-prompt.md");
-        fsio::write_private(&file, prompt.as_bytes())
-            .map_err(|error| error.to_string())?;
+        fsio::write_private(&file, prompt.as_bytes()).map_err(|error| error.to_string())?;
         add(&profile.system_prompt, "{file}", &file.display().to_string());
     }
     add(of_session, "{session}", &session.0);

@@ -4,8 +4,8 @@ use std::{fs, os::unix::fs::PermissionsExt, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_runtime::{
-    folder::{self, Brings, Trusted, programs as programs_of},
     Permissions, RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult,
+    folder::{self, Brings, Trusted, programs as programs_of},
 };
 use gangline_testkit::programs;
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use gangline_testkit::{eventually, programs};
+use gangline_testkit::{eventually, programs, stage};
 
-use super::Lab;
+use super::{INSTRUCTED, Lab};
 
 pub(super) fn for_codex(lab: &Lab, nick: &str) {
     let trace = lab.trace(&format!("{nick}-server"));
@@ -21,6 +21,32 @@ pub(super) fn codex(each: &str) -> String {
         "agent: codex\ncommand: [\"{}\"]\nmodel: gpt-5.5\nbase_url: MODEL/v1\n{each}",
         program.display()
     )
+}
+
+/// Another user's instructions are not read, those of this user are.
+#[test]
+fn codex_reads_no_instructions_of_another_user() {
+    if !stage::is_root() {
+        return stage::skip("folders: another user's", "only root can give a file away");
+    }
+    let fill = |lab: &Lab, nick: &str| lab.write(nick, "AGENTS.md", INSTRUCTED);
+    let agents = [("lab-own", codex("permissions: ask")), ("lab-other", codex("permissions: ask"))];
+    let lab = Lab::new(&agents, &fill);
+    let file = lab.world.path("work-lab-other/AGENTS.md");
+    std::os::unix::fs::chown(&file, Some(65534), None).unwrap();
+    let hub = lab.up();
+    let mut ori = lab.member();
+    for (nick, _) in &agents {
+        lab.answers(&mut ori, nick, nick.trim_start_matches("lab-"));
+    }
+    let instructed = |word: &str| {
+        let requests = lab.requests();
+        let request = requests.iter().find(|it| it.contains(&format!("exactly {word}"))).unwrap();
+        request.contains(INSTRUCTED)
+    };
+    assert_eq!((instructed("own"), instructed("other")), (true, false));
+    assert!(hub.output().contains("AGENTS.md (instructions of another user)"), "{}", hub.output());
+    lab.put_away(hub);
 }
 
 /// Codex marks a folder as trusted by itself, for good, when it is told to work there freely. It is told

@@ -42,8 +42,10 @@ pub(super) fn refusal(lab: &Lab, nick: &str) -> Option<()> {
 /// allowed it reads in the folder.
 #[test]
 fn opencode_does_not_start_in_a_hostile_repository() {
-    let agents =
-        [("lab-ask", opencode("permissions: ask")), ("lab-bypass", opencode("permissions: bypass"))];
+    let agents = [
+        ("lab-ask", opencode("permissions: ask")),
+        ("lab-bypass", opencode("permissions: bypass")),
+    ];
     let lab = Lab::new(&agents, &for_opencode);
     let hub = lab.world.start(&["--config", &lab.config, "up", "--restart-delay-max", "1"]);
     for (nick, _) in &agents {

@@ -63,7 +63,8 @@ fn a_project_that_the_configuration_trusts_is_loaded_until_it_changes() {
     lab.write("lab-claude", ".claude/settings.json", &hooks.to_string());
     let server = format!("[mcp_servers.evil]\ncommand = \"sh\"\nargs = [\"-c\", \"{evil}\"]\n");
     lab.write("lab-codex", ".codex/config.toml", &server);
-    let server = serde_json::json!({"mcp": {"evil": {"type": "local", "command": ["sh", "-c", evil]}}});
+    let server =
+        serde_json::json!({"mcp": {"evil": {"type": "local", "command": ["sh", "-c", evil]}}});
     lab.write("lab-open", "opencode.json", &server.to_string());
     lab.traces().iter().for_each(|name| fs::remove_file(lab.trace(name)).unwrap());
     for nick in ["lab-claude", "lab-codex"] {
