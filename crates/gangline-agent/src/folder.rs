@@ -141,11 +141,13 @@ impl Folder {
         (found, command, screen): (&Found, Option<&[String]>, Option<&Value>),
         home: Option<PathBuf>,
     ) -> Self {
+        let usual: Vec<String> = found.program().into_iter().map(str::to_owned).collect();
+        let words = command.or(found.command.as_deref()).unwrap_or(&usual);
         Self {
             agent: agent.clone(),
             path,
             home,
-            brings: programs::of(found, command, screen),
+            brings: programs::of(found.entry.name, words, screen),
             copies: paths.agent_dir(agent.as_str()).join(COPIES),
         }
     }

@@ -9,7 +9,7 @@ mod decode;
 mod effort;
 mod encode;
 mod items;
-pub(crate) mod launch;
+mod launch;
 mod list;
 mod login;
 mod permit;

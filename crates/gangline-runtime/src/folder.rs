@@ -11,6 +11,7 @@ mod instructions;
 mod named;
 pub mod programs;
 pub(crate) mod project;
+pub(crate) mod projects;
 mod scan;
 pub mod show;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gangline_os::run_id::{RUN_ID, RunId};
 
-use super::{Brings, Copied, From, Kind, Scan, Without, copy, scan, show};
+use super::{Brings, Copied, From, Scan, Without, copy, scan, show};
 use crate::{Purpose, StartOptions};
 
 /// What may be loaded.
@@ -25,13 +25,13 @@ pub struct Decided {
     pub load: Load,
     /// Why what was allowed is not loaded, if so.
     pub notice: Option<String>,
-    /// Instructions of another user are among what is not loaded.
-    pub foreign: bool,
+    /// Something lies there that is not loaded.
+    pub left_out: bool,
 }
 
 impl Decided {
     fn nothing() -> Self {
-        Self { load: Load::Nothing, notice: None, foreign: false }
+        Self { load: Load::Nothing, notice: None, left_out: false }
     }
 }
 
@@ -72,7 +72,7 @@ pub fn decide(options: &StartOptions, brings: &Brings) -> Result<Decided, String
                     "what the folder brings along is not loaded: it is not what was allowed ({what})"
                 )
             }),
-            foreign: found.brought.iter().any(|file| file.kind == Kind::Foreign),
+            left_out: true,
         }),
         (false, false) => Err(refused(options, &found)),
     }

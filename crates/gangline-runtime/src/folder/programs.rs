@@ -5,8 +5,6 @@ use std::{fs, path::Path};
 use serde_json::Value;
 
 use super::{Brings, From, Item, Kind, Without};
-use crate::registry::Found;
-
 #[cfg(test)]
 mod tests;
 
@@ -194,13 +192,11 @@ pub static QWEN: Brings = Brings {
     from: From::Folder,
 };
 
-/// Returns what the program of a backend reads in its folder; `command` is the configured one, `screen` the
+/// Returns what the program of a built-in backend reads in its folder; `words` start it, and `screen` is the
 /// field of that name.
 #[must_use]
-pub fn of(found: &Found, command: Option<&[String]>, screen: Option<&Value>) -> &'static Brings {
-    let usual: Vec<String> = found.program().into_iter().map(str::to_owned).collect();
-    let words = command.or(found.command.as_deref()).unwrap_or(&usual);
-    match found.entry.name {
+pub fn of(backend: &str, words: &[String], screen: Option<&Value>) -> &'static Brings {
+    match backend {
         "native" => &NOTHING,
         "tmux" => in_terminal(words, screen),
         "acp" => by_command(words),

@@ -300,7 +300,7 @@ fn instructions_of_another_user_are_brought_along() {
     let mut options = StartOptions::within(top.path());
     options.workdir = work.clone();
     let decided = decide(&options, &programs::CODEX).unwrap();
-    assert!(decided.foreign && decided.load == Load::Nothing);
+    assert!(decided.left_out && decided.load == Load::Nothing);
     options.trusted = Some(Trusted { hash: found.hash(), copies: top.path().join("copies") });
     assert_eq!(decide(&options, &programs::CODEX).unwrap().load, Load::Folder);
 }

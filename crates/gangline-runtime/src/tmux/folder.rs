@@ -2,8 +2,8 @@
 //! terminal. Its own question about the folder is answered by us, so that it protects nothing.
 
 use crate::{
-    StartOptions, codex,
-    folder::{self, Load, Without, programs, project::Project},
+    StartOptions,
+    folder::{self, Load, Without, programs, project::Project, projects},
 };
 
 /// What is added to the program's start.
@@ -36,7 +36,7 @@ impl Folder {
                 (found.prompt, found.notices) = folder::with_instructions(options);
             }
             Without::Adapter(_) if !brings.items.is_empty() => {
-                found.args.extend(codex::launch::folder_words(options, &decided));
+                found.args.extend(projects::words(options, &decided));
             }
             Without::Adapter(_) | Without::NoSwitch => {}
         }

@@ -9,26 +9,23 @@ use super::*;
 use crate::{
     Permissions, StartOptions,
     folder::{At, Load, Trusted, copy, decide, scan, short},
-    registry::built_in,
 };
 
 /// A program is known by its backend, by the name of its file where any program may be, or by what another
 /// program is told to start.
 #[test]
 fn what_a_program_reads_is_known_by_its_name() {
-    let backend = |name: &str| Found::built_in(built_in(name).unwrap());
     let check = |name: &str, command: &str, expected: &Brings| {
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
-        let words = (!command.is_empty()).then_some(words);
-        let brings = of(&backend(name), words.as_deref(), None);
+        let brings = of(name, &words, None);
         assert_eq!(brings, expected, "{name} {command}");
     };
-    check("claude", "", &CLAUDE);
+    check("claude", "claude", &CLAUDE);
     check("claude", "npx claude-code", &CLAUDE);
     check("codex", "/opt/codex", &CODEX);
-    check("opencode", "", &OPENCODE);
-    check("qwen", "", &QWEN);
-    check("goose", "", &NOTHING);
+    check("opencode", "/x/wrapper acp", &OPENCODE);
+    check("qwen", "qwen --acp", &QWEN);
+    check("goose", "goose acp", &NOTHING);
     check("native", "", &NOTHING);
     for name in ["acp", "tmux"] {
         check(name, "/opt/bin/opencode acp", &OPENCODE);
@@ -147,7 +144,9 @@ fn check(brings: &Brings, clone: &Clone, path: &str) {
     };
     refuses(&options, &found.hash());
     let copies = home.join("copies");
-    copy::make(&copies, &found).unwrap();
+    if brings.from == From::Copy {
+        copy::make(&copies, &found).unwrap();
+    }
     let trusted = Trusted { hash: found.hash(), copies };
     options.trusted = Some(trusted);
     let loaded = decide(&options, brings).unwrap().load;

@@ -48,7 +48,7 @@ fn whoever_may_write_a_file_or_its_folder_decides_what_it_says() {
 /// A group counts as the user's own only if nobody else is in it: on some systems all users have one.
 #[test]
 fn a_group_is_ones_own_if_nobody_else_is_in_it() {
-    let passwd = "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n\
+    let passwd = "root:x:0:0::/:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n\
                   bob:x:1001:100::/home/bob:/bin/sh\neve:x:1002:100::/home/eve:/bin/sh\n";
     let group = "users:x:100:\nada:x:1000:\nteam:x:2000:ada,bob\nsolo:x:2001:ada,root\n";
     let check = |uid: u32, gid: u32, expect: bool| {
