@@ -20,6 +20,7 @@ use gangline_store::{
     AlertWords, FindingFilter, FolderTrustRow, NewFinding, NewFolderTrust, Store, StoreError,
     TrustWord,
 };
+use serde_json::Value;
 use tracing::warn;
 
 use crate::settings::Settings;
@@ -137,14 +138,16 @@ impl Folder {
     pub fn new(
         paths: &Paths,
         (agent, path): (&AgentName, PathBuf),
-        (found, command): (&Found, Option<&[String]>),
+        (found, command, screen): (&Found, Option<&[String]>, Option<&Value>),
         home: Option<PathBuf>,
     ) -> Self {
+        let usual: Vec<String> = found.program().into_iter().map(str::to_owned).collect();
+        let words = command.or(found.command.as_deref()).unwrap_or(&usual);
         Self {
             agent: agent.clone(),
             path,
             home,
-            brings: programs::of(found, command),
+            brings: programs::of(found.entry.name, words, screen),
             copies: paths.agent_dir(agent.as_str()).join(COPIES),
         }
     }
@@ -153,10 +156,11 @@ impl Folder {
         let agent = &settings.agent;
         let home = settings.child_env.get("HOME").map(PathBuf::from);
         let command = settings.command();
+        let screen = agent.extra.get("screen").or_else(|| settings.backend.extra.get("screen"));
         Self::new(
             &settings.paths,
             (&agent.nick, agent.directory.clone()),
-            (&settings.backend, command.as_deref()),
+            (&settings.backend, command.as_deref(), screen),
             home,
         )
     }

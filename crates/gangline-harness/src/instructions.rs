@@ -18,7 +18,7 @@ use self::files::{Gathered, Origin, Whose, is_ours};
 pub use self::skills::Skill;
 
 /// Names of the files in each folder of a project, in the order in which they are read.
-const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"];
+const NAMES: [&str; 4] = ["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"];
 /// Folders of skills below the home directory and each folder of a project.
 const SKILL_FOLDERS: [&str; 2] = [".claude/skills", ".agents/skills"];
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nix::libc::O_NONBLOCK;
 use thiserror::Error;
 
-use crate::clock::UnixMicros;
+use crate::{clock::UnixMicros, dial::own_uid};
 
 #[cfg(test)]
 mod tests;
@@ -178,6 +178,12 @@ fn remove_older(entry: &fs::DirEntry, before: UnixMicros) -> io::Result<()> {
 pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path).map_err(about("open", path))?;
     read_open(file, path, limit)
+}
+
+/// Returns whether a file belongs to this user, or to root: nobody else has put it there.
+#[must_use]
+pub fn is_ours(about: &fs::Metadata) -> bool {
+    about.uid() == 0 || about.uid() == own_uid()
 }
 
 /// Reads a whole text file of at most `limit` bytes that somebody else may have put there: a pipe

@@ -137,7 +137,7 @@ impl Repository {
         let file = folder.join(file.file_name().ok_or_else(none)?);
         let file = file.strip_prefix(root).map_err(|_| none())?.to_owned();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = find_on_path("git".as_ref(), &path, root).ok_or(GitError::NoGit)?;
+        let program = find_on_path("git".as_ref(), &path).ok_or(GitError::NoGit)?;
         Ok(Self { program, root: root.to_owned(), file })
     }
 

@@ -192,16 +192,17 @@ fn find(spec: &Spawn) -> Result<PathBuf, SpawnError> {
     }
     let path = spec.env.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value.clone());
     let path = path.unwrap_or_default();
-    let found = find_on_path(&spec.program, &path, &cwd);
+    let found = find_on_path(&spec.program, &path);
     found.ok_or_else(|| SpawnError::NotOnPath { program, path: path.display().to_string() })
 }
 
-/// Returns the first executable file of this name in the folders of `path` (as in `$PATH`);
-/// relative folders start at `cwd`. An empty folder is passed over, though shells take it for `cwd`.
+/// Returns the first executable file of this name in the folders of `path` (as in `$PATH`). Relative folders
+/// and empty ones are passed over, though shells start them at the working folder: that may be a clone of
+/// somebody's repository, with a `git` in its `node_modules/.bin`.
 #[must_use]
-pub fn find_on_path(name: &Path, path: &OsStr, cwd: &Path) -> Option<PathBuf> {
-    let folders = std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty());
-    folders.map(|folder| cwd.join(folder).join(name)).find(|file| {
+pub fn find_on_path(name: &Path, path: &OsStr) -> Option<PathBuf> {
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(name)).find(|file| {
         fs::metadata(file).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
     })
 }

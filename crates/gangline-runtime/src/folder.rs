@@ -10,6 +10,8 @@ mod decide;
 mod instructions;
 mod named;
 pub mod programs;
+pub(crate) mod project;
+pub(crate) mod projects;
 mod scan;
 pub mod show;
 
@@ -40,6 +42,10 @@ words! {
         Agent = "agent",
         /// A command of the program.
         Command = "command",
+        /// Prompts that the program gives itself at certain times.
+        Schedule = "schedule",
+        /// Instructions of another user. The user's own are text that anybody may write for an agent.
+        Foreign = "instructions of another user",
         /// Rules about what may run.
         Rules = "rules",
         /// A file of the folder that one of the others names.
@@ -48,6 +54,11 @@ words! {
 }
 
 impl Kind {
+    /// Returns whether its text is code, which imports other files.
+    fn is_code(self) -> bool {
+        matches!(self, Self::Plugin | Self::Hook | Self::Script)
+    }
+
     /// Returns whether files that its text names are looked for, since it can start them.
     fn starts(self) -> bool {
         matches!(self, Self::Settings | Self::Servers | Self::Plugin | Self::Hook)
@@ -61,6 +72,8 @@ pub enum At {
     Folder,
     /// In its working folder and in every folder above.
     Upwards,
+    /// The same, but a file of this user, or of root, is not looked at.
+    Foreign,
 }
 
 /// A file that a program reads, or a folder of which it reads all files.
@@ -86,15 +99,24 @@ impl Item {
     pub const fn up(path: &'static str, kind: Kind) -> Self {
         Self { path, kind, at: At::Upwards }
     }
+
+    /// Returns a file of instructions, which counts where it belongs to another user.
+    #[must_use]
+    pub const fn instructions(path: &'static str) -> Self {
+        Self { path, kind: Kind::Foreign, at: At::Foreign }
+    }
 }
 
 /// How a program is kept from loading what its folder brings along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Without {
-    /// By these arguments.
-    Args(&'static [&'static str]),
-    /// By these variables.
-    Env(&'static [(&'static str, &'static str)]),
+    /// By these arguments and variables.
+    Switch {
+        /// The arguments.
+        args: &'static [&'static str],
+        /// The variables, with their values.
+        env: &'static [(&'static str, &'static str)],
+    },
     /// By what its adapter tells it; this says what that is.
     Adapter(&'static str),
     /// Not at all: it does not start where something is brought along that nobody has allowed.

@@ -6,6 +6,7 @@
 //! task in `tmux/worker.rs`. [`attach`] shows it to a human.
 
 pub mod attach;
+mod folder;
 mod history;
 mod hook_listener;
 mod hooks;

@@ -31,7 +31,9 @@ pub(crate) fn folder(paths: &Paths, driven: &Driven) -> Folder {
     let command = agent.command.clone().map(|words| found.completed(words)).or_else(acp);
     let configured = agent.env.get("HOME").or_else(|| found.env.get("HOME")).map(PathBuf::from);
     let home = configured.or_else(|| std::env::var_os("HOME").map(PathBuf::from));
-    Folder::new(paths, (&agent.nick, agent.directory.clone()), (found, command.as_deref()), home)
+    let screen = agent.extra.get("screen").or_else(|| found.extra.get("screen"));
+    let program = (found, command.as_deref(), screen);
+    Folder::new(paths, (&agent.nick, agent.directory.clone()), program, home)
 }
 
 /// Returns what is seen in a folder, with the newest word of these; `None` if nobody has to know.

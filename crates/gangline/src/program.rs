@@ -35,7 +35,7 @@ fn called(name: &Path) -> Option<PathBuf> {
         return Some(paths::absolute(name));
     }
     let path = std::env::var_os("PATH")?;
-    find_on_path(name, &path, &std::env::current_dir().ok()?)
+    find_on_path(name, &path)
 }
 
 fn choose(

@@ -2,7 +2,6 @@ use std::fs;
 
 use gangline_core::finding::FindingState;
 use gangline_os::clock;
-use gangline_runtime::registry::built_in;
 use gangline_store::{FindingAnswer, FindingRow, OpenOptions};
 
 use super::*;
@@ -19,12 +18,11 @@ impl Rig {
         let path = top.path().join("gangline.db");
         let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
         let agent: AgentName = "oak-ada".parse().unwrap();
-        let found = Found::built_in(built_in("claude").unwrap());
         let folder = Folder {
             agent,
             path: top.path().join("work"),
             home: Some(top.path().to_owned()),
-            brings: programs::of(&found, None),
+            brings: programs::of("claude", &[], None),
             copies: top.path().join("copies"),
         };
         let rig = Self { top, store, folder };

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use gangline_os::{dial::own_uid, exact};
+use gangline_os::{exact, fsio};
 
 use super::imports;
 
 /// How much of one file is read, in bytes.
 pub(super) const FILE_LIMIT: usize = 64 << 10;
+/// Files whose imports are read.
+const IMPORTING: [&str; 2] = ["CLAUDE.md", "CLAUDE.local.md"];
 /// How much is read of all files together, in bytes.
 const TOTAL_LIMIT: usize = 192 << 10;
 
@@ -67,11 +68,7 @@ impl Origin<'_> {
 
 /// Returns whether a file or folder is there and is this user's, or root's.
 pub(super) fn is_ours(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|about| whose_is_ours(&about))
-}
-
-fn whose_is_ours(about: &Metadata) -> bool {
-    about.uid() == 0 || about.uid() == own_uid()
+    fs::symlink_metadata(path).is_ok_and(|about| fsio::is_ours(&about))
 }
 
 /// The first bytes of a file that was [located](Origin::locate), and whether that is all of it. Nothing,
@@ -81,7 +78,7 @@ pub(super) fn read_start(file: &Path, limit: usize) -> Option<(String, bool)> {
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     let file = exact::open(file).ok()?;
     let about = file.metadata().ok()?;
-    if !about.is_file() || !whose_is_ours(&about) {
+    if !about.is_file() || !fsio::is_ours(&about) {
         return None;
     }
     file.take(most).read_to_end(&mut bytes).ok()?;
@@ -102,7 +99,7 @@ impl Gathered {
     /// Reads a file, if it is there and says something new, and what it imports.
     pub(super) fn read(&mut self, file: &Path, origin: Origin<'_>) {
         let Some(text) = self.take(file, origin) else { return };
-        if file.file_name().is_none_or(|name| name != "CLAUDE.md") {
+        if !file.file_name().is_some_and(|name| IMPORTING.iter().any(|it| name == *it)) {
             return;
         }
         for import in imports::of(&text) {

@@ -43,7 +43,7 @@ impl Bash {
     fn start(&self, command: &str, cwd: PathBuf) -> Result<Running, ToolError> {
         let path = self.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path);
         let has_bash =
-            path.is_some_and(|path| process::find_on_path(Path::new("bash"), path, &cwd).is_some());
+            path.is_some_and(|path| process::find_on_path(Path::new("bash"), path).is_some());
         let mut child = process::spawn(Spawn {
             program: if has_bash { "bash".into() } else { "/bin/sh".into() },
             args: vec!["-c".into(), command.into()],

@@ -82,6 +82,7 @@ fn instructions_are_read_from_home_and_from_the_project_down_to_the_folder() {
         ("repo/AGENTS.md", "four"),
         ("repo/CLAUDE.md", "five"),
         ("repo/.claude/CLAUDE.md", "six"),
+        ("repo/CLAUDE.local.md", "mine alone"),
         ("repo/a/AGENTS.md", " \n"),
         ("repo/a/b/CLAUDE.md", "seven\n"),
         ("repo/a/b/c/CLAUDE.md", "below the folder"),
@@ -97,6 +98,7 @@ fn instructions_are_read_from_home_and_from_the_project_down_to_the_folder() {
             ("repo/AGENTS.md", "four"),
             ("repo/CLAUDE.md", "five"),
             ("repo/.claude/CLAUDE.md", "six"),
+            ("repo/CLAUDE.local.md", "mine alone"),
             ("repo/a/b/CLAUDE.md", "seven"),
         ])
     );

@@ -58,11 +58,16 @@ fn a_program_is_an_executable_file_in_the_first_folder_that_has_one() {
     for name in ["b/tool", "c/tool"] {
         fs::set_permissions(at(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let find = |path: &str| find_on_path(Path::new("tool"), OsStr::new(path), folder.path());
-    assert_eq!(find("a:nowhere:b:c"), Some(at("b/tool")));
-    assert_eq!(find("a"), None);
-    for empty in ["", ":", "nowhere::a"] {
-        let beside = folder.path().join("b");
-        assert_eq!(find_on_path(Path::new("tool"), OsStr::new(empty), &beside), None, "{empty}");
+    let find = |path: &str| find_on_path(Path::new("tool"), OsStr::new(path));
+    let here = |names: &[&str]| {
+        names.iter().map(|name| at(name).display().to_string()).collect::<Vec<_>>().join(":")
+    };
+    assert_eq!(find(&here(&["a", "nowhere", "b", "c"])), Some(at("b/tool")));
+    assert_eq!(find(&here(&["a"])), None);
+    // What a shell would take from the working folder.
+    for path in ["", ":", "nowhere::a", ".", "./b", "b"] {
+        assert_eq!(find(path), None, "{path}");
+        let spec = Spawn { cwd: at("b"), ..spec("tool", path) };
+        assert!(matches!(spawn(spec), Err(SpawnError::NotOnPath { .. })), "{path}");
     }
 }

@@ -177,11 +177,13 @@ fn folder(
     given: &mut Given,
 ) -> Result<Option<String>, String> {
     let brings = recipe.brings(options.command.as_deref());
-    let Decided { load, notice } = folder::decide(options, brings)?;
+    let Decided { load, notice, .. } = folder::decide(options, brings)?;
     if load != Load::Folder {
         match brings.without {
-            Without::Args(args) => given.args.extend(args.iter().map(|it| (*it).to_owned())),
-            Without::Env(env) => env.iter().for_each(|(name, value)| given.set(name, *value)),
+            Without::Switch { args, env } => {
+                given.args.extend(args.iter().map(|it| (*it).to_owned()));
+                env.iter().for_each(|(name, value)| given.set(name, *value));
+            }
             Without::Adapter(_) | Without::NoSwitch => {}
         }
     }

@@ -242,8 +242,8 @@ impl Recipe {
     /// Returns what the program reads in its folder: what is known of a program without a recipe is
     /// found by its name.
     pub(super) fn brings(&self, command: Option<&[String]>) -> &'static Brings {
-        match command.and_then(|words| words.first()) {
-            Some(program) if self.any => programs::by_program(program),
+        match command {
+            Some(words) if self.any => programs::by_command(words),
             Some(_) | None => self.brings,
         }
     }

@@ -17,7 +17,6 @@ use gangline_os::{
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use self::project::Project;
 use super::{
     NAME, effort,
     login::Login,
@@ -26,7 +25,10 @@ use super::{
 };
 use crate::{
     McpPlace, McpServer, Mode, Purpose, SessionId, StartOptions,
-    folder::{self, Decided, Load, Without},
+    folder::{
+        self, Decided, Load, Without,
+        project::{self, Project},
+    },
     program::{
         self,
         login::Sign,
@@ -39,7 +41,6 @@ use crate::{
 };
 
 mod per_turn;
-mod project;
 
 #[cfg(test)]
 mod tests;
@@ -240,6 +241,9 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
         let name = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".to_owned();
         env.entry(name).or_insert_with(|| "1".to_owned());
     }
+    if let Without::Switch { env: without, .. } = folder::programs::CLAUDE.without {
+        env.extend(without.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    }
     let tmp = options.tmp_dir.display().to_string();
     env.insert("TMPDIR".to_owned(), tmp.clone());
     env.insert("CLAUDE_CODE_TMPDIR".to_owned(), tmp);
@@ -284,7 +288,7 @@ struct Folder {
 impl Folder {
     fn of(options: &StartOptions) -> Result<Self, String> {
         let (prompt, mut notices) = folder::with_instructions(options);
-        let Decided { load, notice } = folder::decide(options, &folder::programs::CLAUDE)?;
+        let Decided { load, notice, .. } = folder::decide(options, &folder::programs::CLAUDE)?;
         notices.extend(notice);
         let project = match load {
             Load::Copy(copied) => Project::of(&copied, &options.workdir).unwrap_or_else(|why| {
@@ -293,6 +297,7 @@ impl Folder {
             }),
             Load::Nothing | Load::Folder => Project::default(),
         };
+        notices.extend(project.notice());
         Ok(Self { prompt, project, notices })
     }
 }
@@ -337,7 +342,7 @@ fn arguments(
         add("--plugin-dir", plugin.into());
     }
     // The project's own settings are never read from the folder, whoever has allowed them.
-    if let Without::Args(without) = folder::programs::CLAUDE.without {
+    if let Without::Switch { args: without, .. } = folder::programs::CLAUDE.without {
         args.extend(without.iter().map(OsString::from));
     }
     if options.purpose == Purpose::Judge {

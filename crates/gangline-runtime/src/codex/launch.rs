@@ -22,12 +22,15 @@ use super::{
     login::Login,
     permit,
     permit::Gate,
-    thread::{self, Thread, Trust},
+    thread::{self, Thread},
     turns::{Credentials, Setup, Turns},
 };
 use crate::{
     Permissions, StartOptions,
-    folder::{self, Decided, Load},
+    folder::{
+        self,
+        projects::{self, Trust},
+    },
     program::{
         self,
         login::Sign,
@@ -89,6 +92,8 @@ pub(super) struct Launch {
     pub(super) notices: Vec<String>,
     /// Whether the program may load what its folder brings along.
     pub(super) trust: Trust,
+    /// The system prompt; with the project's instructions, where the program does not read them.
+    prompt: String,
 }
 
 /// Makes folders, asks the program for its version, and returns how to start it. Not cancel-safe:
@@ -114,11 +119,13 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
         group: Group::New,
     };
     version::check(spawn.clone(), &WANTED).await?;
-    let Decided { load, notice: of_folder } = folder::decide(options, &folder::programs::CODEX)?;
-    let trust = match load {
-        Load::Folder => Trust::Allowed,
-        Load::Nothing | Load::Copy(_) => Trust::None,
+    let decided = folder::decide(options, &folder::programs::CODEX)?;
+    let trust = Trust::of(&decided);
+    let (prompt, of_files) = match trust {
+        Trust::None => folder::with_instructions(options),
+        Trust::Allowed => (options.system_prompt.clone(), Vec::new()),
     };
+    let of_folder = decided.notice.into_iter().chain(of_files);
     spawn.args.extend(arguments(options, trust));
     spawn.stdin = Stdin::Piped;
     let run_id = env.get(RUN_ID).and_then(|run_id| run_id.parse().ok());
@@ -126,7 +133,7 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
         format!("what the files in {}/rules allow runs without being asked about", login.shown())
     });
     let notices = notice.into_iter().chain(of_folder).collect();
-    Ok(Launch { spawn, run_id, login, notices, trust })
+    Ok(Launch { spawn, run_id, login, notices, trust, prompt })
 }
 
 impl Launch {
@@ -139,9 +146,10 @@ impl Launch {
         options: &StartOptions,
         port: SessionPort,
     ) -> Result<Worker<Turns>, String> {
+        let with_prompt = StartOptions { system_prompt: self.prompt, ..options.clone() };
         let start = Start {
             name: NAME,
-            protocol: Turns::new(setup(options, &self.login, self.trust)),
+            protocol: Turns::new(setup(&with_prompt, &self.login, self.trust)),
             spawn: self.spawn,
             run_id: self.run_id,
             session: options.resume.clone(),
@@ -250,7 +258,7 @@ fn arguments(options: &StartOptions, trust: Trust) -> Vec<OsString> {
         settings.extend(JUDGES);
     }
     // It reads the settings of its working folder when it starts.
-    let projects = format!("projects={}", thread::projects_toml(options, trust));
+    let projects = format!("projects={}", projects::toml(options, trust));
     settings.push(&projects);
     let set = settings.into_iter().flat_map(|setting| ["-c", setting]);
     ["app-server"].into_iter().chain(set).map(OsString::from).collect()

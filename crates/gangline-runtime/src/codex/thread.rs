@@ -1,13 +1,16 @@
 //! With what a conversation begins: who serves the model, tools, permissions, the shell's
 //! environment. The program forgets most of it at its end, so it is sent each time.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
 
 use gangline_os::run_id::RUN_ID;
 use serde_json::{Map, Value, json};
 
 use super::{SERVER, effort, permit::Gate};
-use crate::{McpPlace, McpServer, Purpose, SessionId, StartOptions, Thinking, ToolSpec};
+use crate::{
+    McpPlace, McpServer, Purpose, SessionId, StartOptions, Thinking, ToolSpec,
+    folder::projects::{self, Trust},
+};
 
 #[cfg(test)]
 pub(in crate::codex) mod tests;
@@ -27,51 +30,6 @@ const JUDGES_IN: &str = "read-only";
 /// A tool may wait for a human.
 const TOOL_SECONDS: u32 = 3600;
 const SERVER_START_SECONDS: u32 = 30;
-
-/// How many folders above the working folder the program may find settings in.
-const FOLDERS_MAX: usize = 40;
-
-/// Whether the program may load what its folder brings along. Told with each conversation: a request
-/// with full access to files would make it trust the folder by itself, and for good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// Nothing is loaded, whatever the user's own settings say of the folder.
-    None,
-    /// An owner has allowed what lies there.
-    Allowed,
-}
-
-impl Trust {
-    fn word(self) -> &'static str {
-        match self {
-            Self::None => "untrusted",
-            Self::Allowed => "trusted",
-        }
-    }
-}
-
-/// Returns the folders whose trust is told: the working folder and those above, by each spelling.
-fn projects(options: &StartOptions) -> Vec<String> {
-    let real = fs::canonicalize(&options.workdir).unwrap_or_else(|_| options.workdir.clone());
-    let mut folders: Vec<String> = Vec::new();
-    for folder in [&options.workdir, &real] {
-        for folder in folder.ancestors().take(FOLDERS_MAX) {
-            let spelled = folder.display().to_string();
-            if folder.parent().is_some() && !folders.contains(&spelled) {
-                folders.push(spelled);
-            }
-        }
-    }
-    folders
-}
-
-/// Returns the trust of the folders as a table of TOML.
-pub(super) fn projects_toml(options: &StartOptions, trust: Trust) -> String {
-    let word = trust.word();
-    let entry = |folder: String| format!("{}={{trust_level={word:?}}}", json!(folder));
-    let entries: Vec<String> = projects(options).into_iter().map(entry).collect();
-    format!("{{{}}}", entries.join(","))
-}
 
 /// The beginnings of a session's conversations.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -148,7 +106,7 @@ fn config(options: &StartOptions, tools: &[ToolSpec], trust: Trust) -> Value {
     let mut config = Map::new();
     let mut add = |name: &str, value: Value| config.insert(name.to_owned(), value);
     let trusted = |folder| (folder, json!({"trust_level": trust.word()}));
-    let projects: Map<String, Value> = projects(options).into_iter().map(trusted).collect();
+    let projects: Map<String, Value> = projects::told(options).into_iter().map(trusted).collect();
     add("projects", projects.into());
     if has_provider(options) {
         add("model_providers", json!({PROVIDER: provider(options)}));
@@ -159,8 +117,10 @@ fn config(options: &StartOptions, tools: &[ToolSpec], trust: Trust) -> Value {
     if let Some(level) = level.filter(|level| effort::LEVELS.contains(level)) {
         add("model_reasoning_effort", json!(effort::word(level)));
     }
-    if options.purpose == Purpose::Judge {
+    if options.purpose == Purpose::Judge || trust == Trust::None {
         add("project_doc_max_bytes", json!(0));
+    }
+    if options.purpose == Purpose::Judge {
         add("include_permissions_instructions", json!(false));
         add("include_environment_context", json!(false));
         add("skills", json!({"include_instructions": false}));

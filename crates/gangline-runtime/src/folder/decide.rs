@@ -25,11 +25,13 @@ pub struct Decided {
     pub load: Load,
     /// Why what was allowed is not loaded, if so.
     pub notice: Option<String>,
+    /// Something lies there that is not loaded.
+    pub left_out: bool,
 }
 
 impl Decided {
     fn nothing() -> Self {
-        Self { load: Load::Nothing, notice: None }
+        Self { load: Load::Nothing, notice: None, left_out: false }
     }
 }
 
@@ -47,30 +49,30 @@ pub fn decide(options: &StartOptions, brings: &Brings) -> Result<Decided, String
     if brings.from == From::Copy {
         let Some(trusted) = trusted else { return Ok(Decided::nothing()) };
         return Ok(match copy::open(trusted) {
-            Ok(copied) => Decided { load: Load::Copy(copied), notice: None },
+            Ok(copied) => Decided { load: Load::Copy(copied), ..Decided::nothing() },
             Err(error) => Decided {
-                load: Load::Nothing,
                 notice: Some(format!(
                     "what the folder brings along is not loaded, although it was allowed: {error}"
                 )),
+                ..Decided::nothing()
             },
         });
     }
     let switch = brings.without != Without::NoSwitch;
-    if trusted.is_none() && switch {
-        return Ok(Decided::nothing());
-    }
     let found = scan(&options.workdir, home(options), brings);
     let same = trusted.is_some_and(|trusted| trusted.hash == found.hash());
     match (same || found.is_empty(), switch) {
         (true, _) if found.is_empty() => Ok(Decided::nothing()),
-        (true, _) => Ok(Decided { load: Load::Folder, notice: None }),
+        (true, _) => Ok(Decided { load: Load::Folder, ..Decided::nothing() }),
         (false, true) => Ok(Decided {
             load: Load::Nothing,
-            notice: Some(format!(
-                "what the folder brings along is not loaded: it is not what was allowed ({})",
-                show::sum(&found)
-            )),
+            notice: trusted.map(|_| {
+                let what = show::sum(&found);
+                format!(
+                    "what the folder brings along is not loaded: it is not what was allowed ({what})"
+                )
+            }),
+            left_out: true,
         }),
         (false, false) => Err(refused(options, &found)),
     }

@@ -21,6 +21,16 @@ pub(super) fn words<'a>(text: &'a str, folder: &str) -> Vec<&'a str> {
     found
 }
 
+/// What may be behind the path of an import.
+pub(super) const ENDINGS: [&str; 9] =
+    ["", ".js", ".ts", ".mjs", ".mts", ".cjs", ".json", "/index.js", "/index.ts"];
+
+/// Returns the paths that code names from its own file: those that begin with `./` or `../`.
+pub(super) fn imports(text: &str) -> Vec<&str> {
+    let words = text.split(|character| !is_word(character));
+    words.filter(|word| word.starts_with("./") || word.starts_with("../")).collect()
+}
+
 /// Returns whether a character may be a part of a path without being quoted.
 fn is_word(character: char) -> bool {
     character.is_alphanumeric() || "_./@%+~-".contains(character)

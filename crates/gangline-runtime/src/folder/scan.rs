@@ -3,13 +3,14 @@
 use std::{
     borrow::Cow,
     collections::BTreeMap,
-    fs,
+    fs::{self, Metadata},
     os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use gangline_core::digest::sha256_hex;
 use gangline_os::fsio;
+use serde_json::Value;
 
 use super::{At, Brings, Kind, named};
 
@@ -23,6 +24,9 @@ pub(super) const TOTAL_MAX: usize = 8 * 1024 * 1024;
 const DEPTH_MAX: usize = 8;
 /// How many folders above the working folder are looked at.
 pub(super) const LEVELS_MAX: usize = 40;
+/// The list of packages of OpenCode's plugins, and what OpenCode adds to it.
+const PACKAGES: &str = ".opencode/package.json";
+const OWN_PACKAGE: &str = "@opencode-ai/plugin";
 /// How many bytes a SHA-256 has.
 const HASH: usize = 32;
 
@@ -94,14 +98,22 @@ pub(super) fn hash(brought: &[Brought], unread: &[String]) -> String {
     sha256_hex(&all, HASH)
 }
 
-/// Returns the content that counts. OpenCode writes its schema's address into a file that has none: that is
-/// no change of what it loads.
+/// Returns the content that counts. OpenCode writes its schema's address into settings that have none, and
+/// its own package into the list of packages: that is no change of what the folder brings along.
 fn settled(file: &Brought) -> Cow<'_, [u8]> {
-    let own = file.kind == Kind::Settings && file.path.ends_with("opencode.json");
-    match own.then(|| serde_json::from_slice::<serde_json::Value>(&file.bytes)) {
-        Some(Ok(serde_json::Value::Object(mut settings))) => {
+    let written = ["opencode.json", PACKAGES].iter().any(|name| file.path.ends_with(name));
+    match written.then(|| serde_json::from_slice::<Value>(&file.bytes)) {
+        Some(Ok(Value::Object(mut settings))) => {
             settings.remove("$schema");
-            serde_json::Value::Object(settings).to_string().into_bytes().into()
+            let packages = settings.get_mut("dependencies").and_then(Value::as_object_mut);
+            let none = packages.is_some_and(|packages| {
+                packages.remove(OWN_PACKAGE);
+                packages.is_empty()
+            });
+            if none {
+                settings.remove("dependencies");
+            }
+            Value::Object(settings).to_string().into_bytes().into()
         }
         Some(_) | None => Cow::Borrowed(&file.bytes),
     }
@@ -119,13 +131,31 @@ pub fn scan(folder: &Path, home: Option<&Path>, brings: &Brings) -> Scan {
             break;
         }
         for item in brings.items {
-            if level == 0 || item.at == At::Upwards {
-                looking.item((level, place), Path::new(item.path), item.kind);
+            let path = Path::new(item.path);
+            let is_read = match item.at {
+                At::Folder => level == 0,
+                At::Upwards => true,
+                At::Foreign => is_foreign(&place.join(path)),
+            };
+            if is_read {
+                looking.item((level, place), path, item.kind);
             }
         }
     }
     looking.named_files(&folder);
+    looking.imported_files(&folder);
     Scan { brought: looking.found.into_values().collect(), unread: looking.unread }
+}
+
+/// Returns whether a file, or the folder that it is, belongs to another user: the file itself, what it
+/// links to, or one in it.
+fn is_foreign(path: &Path) -> bool {
+    let foreign = |data: Metadata| !fsio::is_ours(&data);
+    if fs::symlink_metadata(path).is_ok_and(foreign) || fs::metadata(path).is_ok_and(foreign) {
+        return true;
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten().take(FILES_MAX);
+    entries.filter_map(|entry| entry.metadata().ok()).any(foreign)
 }
 
 /// What was found so far.
@@ -191,6 +221,9 @@ impl Looking {
         let runs = fs::metadata(&whole).is_ok_and(|data| data.permissions().mode() & 0o111 != 0);
         self.bytes = self.bytes.saturating_add(bytes.len());
         let brought = Brought { level, path: name.to_owned(), kind, runs, bytes };
+        if name.ends_with(PACKAGES) && *settled(&brought) == *b"{}" {
+            return;
+        }
         self.found.insert((level, name.to_owned()), brought);
     }
 
@@ -232,15 +265,58 @@ impl Looking {
             }
         }
     }
+
+    /// Adds what code imports by paths from its own file, and what that imports.
+    fn imported_files(&mut self, folder: &Path) {
+        let mut next: Vec<(usize, String)> = self.found.keys().cloned().collect();
+        while let Some(key) = next.pop() {
+            let Some(file) = self.found.get(&key).filter(|file| file.kind.is_code()) else {
+                continue;
+            };
+            let text = String::from_utf8_lossy(&file.bytes).into_owned();
+            let (level, name) = key;
+            let Some(base) = folder.ancestors().nth(level) else { continue };
+            let imported = named::imports(&text).into_iter().filter_map(|it| beside(&name, it));
+            for path in imported.collect::<Vec<_>>() {
+                let spelled = named::ENDINGS.iter().map(|ending| {
+                    let mut name = path.clone().into_os_string();
+                    name.push(ending);
+                    PathBuf::from(name)
+                });
+                for path in spelled.filter(|path| base.join(path).is_file()).collect::<Vec<_>>() {
+                    let known = self.found.len();
+                    self.file((level, base), &path, Kind::Script);
+                    if self.found.len() > known {
+                        next.push((level, path.to_string_lossy().into_owned()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the path below the same folder that an import of this file means; `None` leads out of it.
+fn beside(file: &str, import: &str) -> Option<PathBuf> {
+    let mut path = PathBuf::from(file);
+    path.pop();
+    for part in Path::new(import).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if path.pop() => {}
+            Component::Normal(name) => path.push(name),
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(path)
 }
 
 /// Returns the text of settings in which files are looked for: rules of permission name files too, and
 /// start none.
 fn what_starts(bytes: &[u8]) -> String {
-    match serde_json::from_slice::<serde_json::Value>(bytes) {
-        Ok(serde_json::Value::Object(mut settings)) => {
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(Value::Object(mut settings)) => {
             settings.remove("permissions");
-            serde_json::Value::Object(settings).to_string()
+            Value::Object(settings).to_string()
         }
         Ok(_) | Err(_) => String::from_utf8_lossy(bytes).into_owned(),
     }

@@ -8,10 +8,7 @@ use std::{
 };
 
 use super::*;
-use crate::{
-    Purpose, StartOptions,
-    registry::{Found, built_in},
-};
+use crate::{Purpose, StartOptions};
 
 fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);
@@ -177,7 +174,8 @@ static NO_SWITCH: Brings = Brings {
     without: Without::NoSwitch,
     from: From::Folder,
 };
-static SWITCH: Brings = Brings { without: Without::Args(&["--no"]), ..NO_SWITCH };
+static SWITCH: Brings =
+    Brings { without: Without::Switch { args: &["--no"], env: &[] }, ..NO_SWITCH };
 
 /// A program without a switch does not start where something is brought along; what was allowed is
 /// compared before each start.
@@ -219,32 +217,21 @@ fn what_programs_read_is_known_by_its_path() {
         "/proj/.codex/config.toml",
         "/proj/opencode.json",
         "/proj/.opencode/plugin/x.js",
+        "/proj/.Claude/Settings.JSON",
+        "/proj/.claude/scheduled_tasks.json",
+        "/proj/.env",
     ] {
         assert!(programs::is_read(Path::new(path)), "{path}");
     }
-    for path in ["/proj/settings.json", "/proj/src/main.rs", "/proj/.claude/plans/x.md", "/"] {
+    for path in [
+        "/proj/settings.json",
+        "/proj/src/main.rs",
+        "/proj/.claude/plans/x.md",
+        "/proj/AGENTS.md",
+        "/",
+    ] {
         assert!(!programs::is_read(Path::new(path)), "{path}");
     }
-}
-
-/// A program is known by its backend, or by the name of its file where any program may be.
-#[test]
-fn what_a_program_reads_is_known_by_its_name() {
-    let backend = |name: &str| Found::built_in(built_in(name).unwrap());
-    let command = |program: &str| Some(vec![program.to_owned(), "acp".to_owned()]);
-    let check = |name: &str, command: Option<Vec<String>>, expected: &Brings| {
-        let brings = programs::of(&backend(name), command.as_deref());
-        assert_eq!(brings, expected, "{name} {command:?}");
-    };
-    check("claude", None, &programs::CLAUDE);
-    check("codex", command("/opt/codex"), &programs::CODEX);
-    check("opencode", None, &programs::OPENCODE);
-    check("acp", command("/opt/bin/opencode"), &programs::OPENCODE);
-    check("acp", command("codex-acp"), &programs::CODEX_ACP);
-    check("acp", command("/x/claude-agent-acp"), &programs::CLAUDE_ACP);
-    check("acp", command("unheard-of"), &programs::NOTHING);
-    check("native", None, &programs::NOTHING);
-    check("tmux", command("claude"), &programs::NOTHING);
 }
 
 /// OpenCode adds its schema's address to settings that have none; any other change counts.
@@ -259,4 +246,61 @@ fn what_opencode_writes_itself_is_no_change() {
     assert_eq!(hash("{\n  \"$schema\": \"https://opencode.ai/config.json\",\"mcp\": {}}"), plain);
     assert_ne!(hash(r#"{"mcp": {"x": {}}}"#), plain);
     assert_ne!(hash("{ no json"), plain);
+    let packages = |text: &str| {
+        write(top.path(), ".opencode/package.json", text);
+        scan(top.path(), None, &programs::OPENCODE).hash()
+    };
+    let before = hash("{}");
+    let own = r#"{"dependencies": {"@opencode-ai/plugin": "1.18.33"}}"#;
+    assert_eq!(packages(own), before, "its own package");
+    assert_ne!(packages(r#"{"dependencies": {"evil": "file:../evil"}}"#), before);
+}
+
+/// Code that is loaded imports other files by paths from its own: a change of these is a change too.
+#[test]
+fn what_code_imports_is_a_part_of_it() {
+    let top = tempfile::tempdir().unwrap();
+    let work = top.path();
+    write(work, ".opencode/plugin/x.ts", "import { a } from \"../lib/a\"; import \"./gone\"");
+    write(work, ".opencode/lib/a.ts", "export * from './deep/b.js'");
+    write(
+        work,
+        ".opencode/lib/deep/b.js",
+        "require('../../../out.cjs'); import '../../../../../x'",
+    );
+    write(work, "out.cjs", "");
+    write(work, ".opencode/lib/other.ts", "");
+    let found = scan(work, None, &programs::OPENCODE);
+    let expected = [
+        (".opencode/lib/a.ts", Kind::Script),
+        (".opencode/lib/deep/b.js", Kind::Script),
+        (".opencode/plugin/x.ts", Kind::Plugin),
+        ("out.cjs", Kind::Script),
+    ];
+    let expected = expected.map(|(path, kind)| (path.to_owned(), kind));
+    assert_eq!((places(&found), &found.unread), (expected.into(), &Vec::new()));
+}
+
+/// Instructions are text that a program reads itself; another user's count as brought along.
+#[test]
+fn instructions_of_another_user_are_brought_along() {
+    let top = tempfile::tempdir().unwrap();
+    let work = top.path().join("work");
+    write(&work, "AGENTS.md", "text");
+    write(top.path(), "AGENTS.md", "text");
+    let now = || scan(&work, None, &programs::CODEX);
+    assert!(now().is_empty(), "one's own");
+    if gangline_os::dial::own_uid() != 0 {
+        // Nobody else can give a file away.
+        return;
+    }
+    std::os::unix::fs::chown(top.path().join("AGENTS.md"), Some(65534), None).unwrap();
+    let found = now();
+    assert_eq!(places(&found), [("../AGENTS.md".to_owned(), Kind::Foreign)]);
+    let mut options = StartOptions::within(top.path());
+    options.workdir = work.clone();
+    let decided = decide(&options, &programs::CODEX).unwrap();
+    assert!(decided.left_out && decided.load == Load::Nothing);
+    options.trusted = Some(Trusted { hash: found.hash(), copies: top.path().join("copies") });
+    assert_eq!(decide(&options, &programs::CODEX).unwrap().load, Load::Folder);
 }

@@ -1,11 +1,17 @@
 //! What a project says about its backend (R3-13): a name, never a program. Looked for from the
-//! agent's folder upwards to the root of its repository.
+//! agent's folder upwards to the root of its repository, in files of this user or of root.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use gangline_os::fsio;
 
 use super::{
     forms,
     item::{Files, Said},
+    source::{Problem, Source},
 };
 
 /// The files, the stronger first.
@@ -18,7 +24,14 @@ const DEPTH: usize = 40;
 pub(super) fn read(directory: &Path, rig: Option<&Path>, files: &mut Files) {
     for folder in folders(directory, rig) {
         for name in FILES {
-            forms::file(&folder.join(name), files, |root, files| {
+            let file = folder.join(name);
+            if fs::metadata(&file).is_ok_and(|about| !fsio::is_ours(&about)) {
+                let source = Source::File { file, line: 1, path: String::new() };
+                let message = "it belongs to another user and is not read".to_owned();
+                files.problems.push(Problem { source, message });
+                continue;
+            }
+            forms::file(&file, files, |root, files| {
                 for (key, node) in root.members()? {
                     match key.as_str() {
                         "runtime" => {
@@ -35,8 +48,10 @@ pub(super) fn read(directory: &Path, rig: Option<&Path>, files: &mut Files) {
 }
 
 fn folders(directory: &Path, rig: Option<&Path>) -> Vec<PathBuf> {
-    let up: Vec<&Path> = directory.ancestors().take(DEPTH).collect();
-    let root = up.iter().position(|folder| folder.join(".git").exists());
+    let ours = |path: &Path| fs::metadata(path).is_ok_and(|about| fsio::is_ours(&about));
+    let above = directory.ancestors().skip(1).take_while(|folder| ours(folder));
+    let up: Vec<&Path> = std::iter::once(directory).chain(above).take(DEPTH).collect();
+    let root = up.iter().position(|folder| ours(&folder.join(".git")));
     let mut folders: Vec<PathBuf> =
         up.into_iter().take(root.map_or(1, |root| root + 1)).map(Path::to_owned).collect();
     if let Some(rig) = rig.filter(|rig| folders.iter().all(|folder| folder != rig)) {

@@ -281,6 +281,34 @@ fn a_folder_in_no_repository_speaks_for_itself_alone() {
     assert_eq!([usual("a"), usual("a/b")], ["kiro", "claude"]);
 }
 
+/// Another user's file chooses nothing, and another user's `.git` above makes no repository.
+#[test]
+fn another_users_files_choose_no_backend() {
+    if gangline_os::dial::own_uid() != 0 {
+        return gangline_testkit::stage::skip(
+            "registry: another user's",
+            "only root can give a file away",
+        );
+    }
+    let home = Home::new(&[
+        ("shared/.git/HEAD", ""),
+        ("shared/.gangline/runtime.json", r#"{"runtime": "codex"}"#),
+        ("shared/proj/README.md", ""),
+    ]);
+    let at = || home.registry().at(&home.path().join("shared/proj"));
+    let give = |path: &str, user: u32| {
+        std::os::unix::fs::chown(home.path().join(path), Some(user), None).unwrap();
+    };
+    assert_eq!(at().default(None).name, "codex", "one's own");
+    give("shared/.gangline/runtime.json", 65534);
+    assert_eq!(at().default(None).name, "claude");
+    let told: Vec<String> = at().problems().iter().map(ToString::to_string).collect();
+    assert!(told.len() == 1 && told[0].contains("belongs to another user"), "{told:?}");
+    give("shared/.gangline/runtime.json", 0);
+    give("shared/.git", 65534);
+    assert_eq!(at().default(None).name, "claude");
+}
+
 /// Nothing is lost by a bad file: it is told with its place, and the built-in backends work.
 #[test]
 fn a_bad_file_is_told_with_its_place_and_costs_nothing_else() {

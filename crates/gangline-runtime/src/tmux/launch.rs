@@ -8,6 +8,7 @@ use gangline_os::{
 };
 
 use super::{
+    folder::Folder,
     history::History,
     hook_listener::HookListener,
     offer::{self, Ours},
@@ -75,6 +76,10 @@ pub(super) fn prepare(
     let profile = Profile::of(&program, options.extra.get("screen"))?;
     let mut env = environment(options, &profile);
     is_there(&program, &env, options)?;
+    let all: Vec<String> =
+        std::iter::once(program.display().to_string()).chain(before.iter().cloned()).collect();
+    let folder = Folder::of(options, &all)?;
+    env.extend(folder.env.iter().cloned());
     let history = History::of(&profile, &env);
     let goes_on = goes_on(options, &profile, history.as_ref());
     let resumes = goes_on == Ok(true);
@@ -85,6 +90,7 @@ pub(super) fn prepare(
         None => options.new_session(),
     };
     let mut notices: Vec<String> = goes_on.err().into_iter().collect();
+    notices.extend(folder.notices.iter().cloned());
     if let Some(name) = &profile.session_variable {
         env.insert(name.clone(), session.0.clone());
     }
@@ -94,13 +100,17 @@ pub(super) fn prepare(
         words.extend(["-u".into(), name.into()]);
     }
     words.push(program.into());
-    words.extend(before.into_iter().map(OsString::from));
+    words.extend(before.into_iter().chain(folder.args.iter().cloned()).map(OsString::from));
     let of_session = if resumes { &profile.resume } else { &profile.new_session };
-    let given = arguments(options, &profile, (of_session, &session))?;
+    let given = arguments((options, &folder.prompt), &profile, (of_session, &session))?;
     words.extend(given.into_iter().map(OsString::from));
     if let Some(told) = &profile.tools {
         let to_us = listener.map(|listener| listener.words(&options.tool_bridge));
-        let ours = Ours { tools, hooks: profile.hooks.as_ref().zip(to_us.as_deref()) };
+        let ours = Ours {
+            tools,
+            hooks: profile.hooks.as_ref().zip(to_us.as_deref()),
+            project: Some(&folder.project),
+        };
         let offered = offer::offer(options, (told.form, &told.words), ours)?;
         words.extend(offered.args.into_iter().map(OsString::from));
         env.extend(offered.env);
@@ -164,7 +174,7 @@ fn is_there(
         return if path.is_file() { Ok(()) } else { Err(format!("there is no file {shown}")) };
     }
     let path = env.get("PATH").map_or("", String::as_str);
-    match process::find_on_path(program, path.as_ref(), &options.workdir) {
+    match process::find_on_path(program, path.as_ref()) {
         Some(_) => Ok(()),
         None => Err(format!("{shown} is not on PATH ({path}); install it, or name its whole path")),
     }
@@ -196,7 +206,7 @@ fn environment(options: &StartOptions, profile: &Profile) -> BTreeMap<String, St
 }
 
 fn arguments(
-    options: &StartOptions,
+    (options, prompt): (&StartOptions, &str),
     profile: &Profile,
     (of_session, session): (&[String], &SessionId),
 ) -> Result<Vec<String>, String> {
@@ -207,10 +217,9 @@ fn arguments(
     if let Some(model) = &options.model {
         add(&profile.model, "{model}", model);
     }
-    if !options.system_prompt.is_empty() && !profile.system_prompt.is_empty() {
+    if !prompt.is_empty() && !profile.system_prompt.is_empty() {
         let file = options.session_dir.join("tmux-system-prompt.md");
-        fsio::write_private(&file, options.system_prompt.as_bytes())
-            .map_err(|error| error.to_string())?;
+        fsio::write_private(&file, prompt.as_bytes()).map_err(|error| error.to_string())?;
         add(&profile.system_prompt, "{file}", &file.display().to_string());
     }
     add(of_session, "{session}", &session.0);

@@ -3,13 +3,16 @@
 
 use gangline_core::permission::{self, Permit};
 use gangline_os::{fsio, secret::Secret};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     hooks::{self, Hooks},
     profile::Form,
 };
-use crate::{McpPlace, McpServer, StartOptions, ToolServer};
+use crate::{
+    McpPlace, McpServer, StartOptions, ToolServer,
+    folder::project::{Project, joined},
+};
 
 /// The files, beside the session's.
 const SERVERS_FILE: &str = "tmux-tools.json";
@@ -32,6 +35,8 @@ pub(super) struct Ours<'a> {
     pub(super) tools: Option<&'a ToolServer>,
     /// The program's hooks, and the words by which they reach us.
     pub(super) hooks: Option<(&'a Hooks, &'a [String])>,
+    /// What an owner has allowed of the folder.
+    pub(super) project: Option<&'a Project>,
 }
 
 /// Returns what to add so that the program has its tools; `words` are those of the profile.
@@ -53,8 +58,10 @@ pub(super) fn offer(
 fn in_files(options: &StartOptions, words: &[String], ours: Ours<'_>) -> Result<Offer, String> {
     let own = ours.tools.map(ToolServer::over_http);
     let servers: Vec<&McpServer> = options.mcp_servers.iter().chain(&own).collect();
-    let entries: Map<String, Value> =
-        servers.iter().map(|server| (server.key.clone(), entry(server))).collect();
+    // No server of the project takes the place of a configured one, or of the daemon's.
+    let mut entries = ours.project.map(|project| project.servers.clone()).unwrap_or_default();
+    entries.retain(|key, _| key != options.tools.server_key());
+    entries.extend(servers.iter().map(|server| (server.key.clone(), entry(server))));
     let policy = options.policy();
     let built_in = permission::BUILT_INS.iter().map(|tool| (*tool).to_owned());
     let mut allow: Vec<String> =
@@ -67,6 +74,9 @@ fn in_files(options: &StartOptions, words: &[String], ours: Ours<'_>) -> Result<
     let mut settings = json!({"permissions": {"defaultMode": "default", "allow": allow}});
     if let Some((hooks, words)) = ours.hooks {
         settings["hooks"] = hooks.settings(words);
+    }
+    if let Some(project) = ours.project {
+        settings = joined(json!(project.settings), settings);
     }
     let mut args = words.to_vec();
     for (hole, file, content) in [

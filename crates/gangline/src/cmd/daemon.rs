@@ -280,7 +280,7 @@ fn finds(program: &str, env: &BTreeMap<String, String>, folder: &Path) -> bool {
         return folder.join(program).is_file();
     }
     let path = env.get("PATH").map_or("", String::as_str);
-    find_on_path(program.as_ref(), path.as_ref(), folder).is_some()
+    find_on_path(program.as_ref(), path.as_ref()).is_some()
 }
 
 /// Returns the value of a variable that the configuration names.
@@ -303,7 +303,7 @@ pub(crate) fn child_env(agent: &AgentConfig, found: &Found) -> BTreeMap<String, 
     let own = std::env::current_exe().ok();
     if let Some(folder) = own.as_deref().and_then(Path::parent) {
         let path = env.remove("PATH").unwrap_or_default();
-        env.insert("PATH".to_owned(), with_program(path, folder, &agent.directory));
+        env.insert("PATH".to_owned(), with_program(path, folder));
     }
     env
 }
@@ -317,8 +317,8 @@ pub(super) fn tool_bridge() -> Result<Vec<String>, Failure> {
 }
 
 /// Returns the search path with our own program's folder behind it, unless the program is found.
-fn with_program(path: String, folder: &Path, cwd: &Path) -> String {
-    let found = find_on_path(Path::new(PROGRAM), path.as_ref(), cwd).is_some();
+fn with_program(path: String, folder: &Path) -> String {
+    let found = find_on_path(Path::new(PROGRAM), path.as_ref()).is_some();
     match folder.to_str() {
         Some(folder) if !found && !path.is_empty() => format!("{path}:{folder}"),
         Some(folder) if !found => folder.to_owned(),

@@ -5,7 +5,7 @@ use gangline_agent::folder::{Folder, Look, NotAllowed, Standing};
 use gangline_api::trust::{FolderFile, FolderTrust};
 use gangline_core::{AgentName, shown};
 use gangline_os::clock::rfc3339;
-use gangline_runtime::folder::{Brought, Kind, Without, short};
+use gangline_runtime::folder::{Brought, Without, short};
 use gangline_store::Store;
 
 use crate::{
@@ -174,22 +174,13 @@ fn text(folder: &Folder, look: &Look) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns a file with its content, which is a skill's or an agent's text only by its size.
+/// Returns a file with its content: a skill and an agent can name tools and hooks too.
 fn about(file: &Brought) -> Vec<String> {
     let size = file.bytes.len();
     let runs = if file.runs { ", a program" } else { "" };
     let mut lines =
         vec![format!("  {} ({}, {size} bytes{runs})", shown::label(&file.place()), file.kind)];
-    let whole = match file.kind {
-        Kind::Skill | Kind::Agent => None,
-        Kind::Settings
-        | Kind::Servers
-        | Kind::Plugin
-        | Kind::Hook
-        | Kind::Command
-        | Kind::Rules
-        | Kind::Script => file.text(),
-    };
+    let whole = file.text();
     let all = whole.map(|text| text.lines().collect::<Vec<_>>()).unwrap_or_default();
     lines.extend(all.iter().take(LINES_MAX).map(|line| format!("    {}", shown::label(line))));
     if all.len() > LINES_MAX {

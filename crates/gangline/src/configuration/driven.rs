@@ -246,7 +246,7 @@ impl Driven {
         let variable = |env: &BTreeMap<String, String>| env.get("PATH").map(OsString::from);
         let path = variable(&self.agent.env).or_else(|| variable(&self.found.env));
         let path = path.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
-        let here = find_on_path(program.as_ref(), &path, &self.agent.directory);
+        let here = find_on_path(program.as_ref(), &path);
         here.is_none().then_some(program)
     }
 

@@ -59,10 +59,9 @@ pub(crate) fn native_key() -> Option<&'static str> {
 /// to one that works.
 pub(crate) async fn look(login: impl Fn(&Program) -> Login) -> Vec<Found> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let there = PROGRAMS
         .iter()
-        .filter_map(|program| Some((program, find_on_path(program.name.as_ref(), &path, &here)?)));
+        .filter_map(|program| Some((program, find_on_path(program.name.as_ref(), &path)?)));
     let there: Vec<_> = there.collect();
     let question = |(program, path): &(&Program, PathBuf)| Question {
         program: path.clone(),

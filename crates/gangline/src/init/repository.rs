@@ -55,7 +55,7 @@ struct Git<'a> {
 /// Returns whether there is a git to make one with.
 pub(crate) fn has_git() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    find_on_path("git".as_ref(), &path, Path::new("/")).is_some()
+    find_on_path("git".as_ref(), &path).is_some()
 }
 
 /// Sees to it that the configuration is kept in a repository. Nothing that fails here matters
@@ -66,7 +66,7 @@ pub(crate) async fn keep(config: &Path) -> Repository {
         return Repository::Failed("its name is not UTF-8".to_owned());
     };
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let Some(program) = find_on_path("git".as_ref(), &path, folder) else {
+    let Some(program) = find_on_path("git".as_ref(), &path) else {
         return Repository::NoGit;
     };
     let git = Git { program, folder, name };

@@ -86,18 +86,46 @@ fn foreign(file: &Path) -> io::Result<Option<String>> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     for (path, what) in [(file, "it"), (folder, "its folder")] {
         let about = fs::symlink_metadata(path)?;
-        let (uid, mode) = (about.uid(), about.mode());
-        if uid != own_uid() && uid != 0 {
-            return Ok(Some(format!("{what} belongs to another user (uid {uid})")));
+        let mode = about.mode();
+        if !fsio::is_ours(&about) {
+            return Ok(Some(format!("{what} belongs to another user (uid {})", about.uid())));
         }
         // What is in a sticky folder, only its owner can replace. A link has no mode of its own.
         let open = !about.is_symlink() && mode & 0o1000 == 0;
-        let by_group = mode & 0o020 != 0 && about.gid() != own_gid();
+        let by_group = mode & 0o020 != 0 && !is_own_group(about.gid());
         if open && (mode & 0o002 != 0 || by_group) {
             return Ok(Some(format!("other users may write {what} (mode {:03o})", mode & 0o777)));
         }
     }
     Ok(None)
+}
+
+/// Returns whether a group is this user's alone, as each user has one on many systems.
+fn is_own_group(gid: u32) -> bool {
+    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
+    gid == own_gid() && is_alone((own_uid(), gid), &read("/etc/passwd"), &read("/etc/group"))
+}
+
+/// Returns whether nobody but this user, and root, is in the group, by the texts of `passwd` and `group`. A
+/// user that they do not list comes from elsewhere, and so may others: then the group has to have the user's
+/// own number.
+fn is_alone((uid, gid): (u32, u32), passwd: &str, group: &str) -> bool {
+    let fields = |line: &str| line.split(':').map(str::to_owned).collect::<Vec<_>>();
+    let number = |fields: &[String], at: usize| fields.get(at)?.parse::<u32>().ok();
+    let users: Vec<_> = passwd.lines().map(fields).collect();
+    let names = |wanted: &dyn Fn(&[String]) -> bool| -> Vec<String> {
+        users.iter().filter(|it| wanted(it)).filter_map(|it| it.first().cloned()).collect()
+    };
+    let own = names(&|it| number(it, 2).is_some_and(|other| other == uid || other == 0));
+    let others = names(&|it| number(it, 3) == Some(gid));
+    let groups = group.lines().map(fields).filter(|it| number(it, 2) == Some(gid));
+    let members: Vec<String> = groups
+        .filter_map(|it| it.get(3).cloned())
+        .flat_map(|names| names.split(',').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|name| !name.is_empty())
+        .collect();
+    let is_listed = users.iter().any(|it| number(it, 2) == Some(uid));
+    (is_listed || gid == uid) && others.iter().chain(&members).all(|name| own.contains(name))
 }
 
 /// Returns whether a hub of this user runs with it already, or ran with it last.

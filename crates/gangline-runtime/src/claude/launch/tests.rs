@@ -36,7 +36,8 @@ fn the_environment_is_the_given_one_with_our_defaults() {
     assert_eq!(get("CLAUDE_CODE_TMPDIR"), Some("/home/ada/tmp"));
     assert_eq!(get("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"), Some("1"));
     assert_eq!(get("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS"), Some("1"));
-    assert_eq!(env.len(), 5 - 2 + DEFAULTS.len() - 1 + 3, "{env:?}");
+    assert_eq!(get("CLAUDE_CODE_DISABLE_CRON"), Some("1"));
+    assert_eq!(env.len(), 5 - 2 + DEFAULTS.len() - 1 + 4, "{env:?}");
 
     options.account_dir = Some("/accounts/2".into());
     options.base_url = Some("http://127.0.0.1:9".to_owned());

@@ -34,7 +34,7 @@ impl Play {
     pub(in crate::codex::turns) fn new(resume: Option<&str>, credentials: Credentials) -> Self {
         let options = thread::tests::options(Path::new("/project"));
         let turns = Turns::new(Setup {
-            thread: Thread::new(&options, &[], thread::Trust::None),
+            thread: Thread::new(&options, &[], crate::folder::projects::Trust::None),
             resume: resume.map(|id| SessionId(id.to_owned())),
             model: None,
             gate: Gate::of(&options),

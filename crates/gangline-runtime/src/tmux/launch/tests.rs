@@ -44,7 +44,7 @@ fn a_known_program_gets_its_own_words() {
     assert_eq!(
         shown,
         format!(
-            "env -u TMUX -u TMUX_PANE {here}/claude --mine --model opus \
+            "env -u TMUX -u TMUX_PANE {here}/claude --mine --setting-sources user --model opus \
              --append-system-prompt-file {here}/s/tmux-system-prompt.md --session-id {id} \
              --mcp-config {here}/s/tmux-tools.json --settings {here}/s/tmux-settings.json"
         )
@@ -61,6 +61,7 @@ fn a_known_program_gets_its_own_words() {
     assert_eq!(get("ANTHROPIC_API_KEY"), Some("secret"));
     assert_eq!(get("CLAUDE_CONFIG_DIR"), Some("/acc"));
     assert_eq!(get("CLAUDE_SESSION_ID"), Some(id.as_str()));
+    assert_eq!(get("CLAUDE_CODE_DISABLE_CRON"), Some("1"));
     // R3-09: its environment names the session that it has.
     let told = "0b0e7b1e-3c5f-4a53-9d0a-0f7c3a1f2b3c";
     options.env.push((crate::SESSION_VARIABLE.to_owned(), told.to_owned()));
@@ -100,4 +101,57 @@ fn a_session_that_was_not_recorded_is_begun_anew() {
     let launch = prepare(&options, None, (None, None)).unwrap();
     assert!(!words(&launch).contains(" resume "), "{}", words(&launch));
     assert!(launch.notices[0].contains("other") && launch.session.0 != "other");
+}
+
+/// What the folder brings along is left out in a terminal too, comes from the copy once it was allowed, and
+/// keeps a program without a switch from its start.
+#[test]
+fn what_the_folder_brings_along_is_not_loaded_in_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let start = |options: &StartOptions| prepare(options, None, (None, None));
+    let mut codex = options(folder.path(), "codex");
+    codex.extra.insert("screen".to_owned(), serde_json::json!({"tools": null, "hooks": null}));
+    let told = |options: &StartOptions| words(&start(options).unwrap());
+    assert!(told(&codex).contains("trust_level=\"trusted\""), "nothing is there");
+
+    write(".codex/config.toml", "x = 1");
+    assert!(told(&codex).contains("trust_level=\"untrusted\""));
+    let brings = &crate::folder::programs::CODEX;
+    let hash = crate::folder::scan(folder.path(), None, brings).hash();
+    codex.trusted = Some(crate::folder::Trusted { hash, copies: folder.path().join("c") });
+    assert!(told(&codex).contains("trust_level=\"trusted\""), "{}", told(&codex));
+
+    write("opencode.json", "{}");
+    let opencode = options(folder.path(), "opencode");
+    let refused = start(&opencode).err().unwrap();
+    assert!(refused.contains("opencode.json") && refused.contains("trust allow"), "{refused}");
+
+    write(".claude/settings.json", r#"{"hooks": {"Stop": [{"command": "bash ./x.sh"}]}}"#);
+    write(".claude/skills/s/SKILL.md", "x");
+    write(".mcp.json", r#"{"mcpServers": {"theirs": {"command": "id"}}}"#);
+    write("x.sh", "id");
+    write("CLAUDE.md", "by the project");
+    let mut claude = options(folder.path(), "claude");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join("s").join(name)).unwrap();
+    let launch = start(&claude).unwrap();
+    assert!(!words(&launch).contains("--plugin-dir"), "{}", words(&launch));
+    assert!(!read("tmux-settings.json").contains("x.sh"));
+    assert!(!read("tmux-tools.json").contains("theirs"));
+    assert!(read("tmux-system-prompt.md").contains("by the project"), "the switch leaves it out");
+    let found = crate::folder::scan(folder.path(), None, &crate::folder::programs::CLAUDE);
+    let copies = folder.path().join("c");
+    crate::folder::copy::make(&copies, &found).unwrap();
+    claude.trusted = Some(crate::folder::Trusted { hash: found.hash(), copies });
+    let launch = start(&claude).unwrap();
+    let plugin = format!("--plugin-dir {}", folder.path().join("c").display());
+    assert!(words(&launch).contains(&plugin), "{}", words(&launch));
+    assert!(words(&launch).contains("--setting-sources user"));
+    let copy = format!("bash {}", folder.path().join("c").display());
+    assert!(read("tmux-settings.json").contains(&copy), "{}", read("tmux-settings.json"));
+    assert!(read("tmux-tools.json").contains("theirs"));
 }

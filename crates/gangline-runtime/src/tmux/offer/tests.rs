@@ -70,7 +70,7 @@ async fn a_program_that_takes_flags_is_given_no_secret_by_them() {
     let (_turn, of_turn) = tokio::sync::watch::channel(None);
     let host = std::sync::Arc::clone(&options.tools);
     let own = ToolServer::start(host, of_turn, &folder.path().join("t")).unwrap();
-    let ours = Ours { tools: Some(&own), hooks: None };
+    let ours = Ours { tools: Some(&own), ..Ours::default() };
     let offered = offer(&options, (Form::Flags, &words(&["-c", "{set}"])), ours).unwrap();
     let [(name, token)] = &offered.env[..] else { panic!("{:?}", offered.env) };
     assert_eq!(name, TOKEN_VARIABLE);
@@ -103,7 +103,7 @@ fn hooks_are_told_as_tools_are() {
     let to_us = words(&["bridge", "sock"]);
     let offered = |form: Form, program: &str, word: &str| {
         let hooks = hooks_of(program);
-        let ours = Ours { tools: None, hooks: Some((&hooks, &to_us)) };
+        let ours = Ours { hooks: Some((&hooks, &to_us)), ..Ours::default() };
         offer(&options, (form, &words(&[word])), ours).unwrap()
     };
     let [file] = &offered(Form::Json, "claude", "{settings}").args[..] else { panic!() };

@@ -262,12 +262,12 @@ fn a_question_at_the_start_is_answered_and_one_that_stays_is_given_up() {
 const CODEX_INPUT: [&str; 1] = ["› "];
 const CODEX_DIALOG: [&str; 4] = [
     "  Folder access",
-    "  Trust this folder? Codex can read, edit, and run files here",
-    "› 1. Trust and continue",
+    "  follow your permission settings. Opening will not change saved trust.",
+    "› 1. Open restricted",
     "  enter continue · esc back",
 ];
 
-/// Codex shows its input before it asks whether the folder is trusted; on a slow machine long before.
+/// Codex shows its input before it says how the folder is opened; on a slow machine long before.
 #[test]
 fn a_question_of_the_start_that_comes_after_the_input_is_answered() {
     let mut story = Story::ready("codex", &CODEX_INPUT, (2, 0));

@@ -3,7 +3,10 @@
 use std::{fs, os::unix::fs::PermissionsExt, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_runtime::{Permissions, RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult};
+use gangline_runtime::{
+    Permissions, RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult,
+    folder::{self, Brings, Trusted, programs as programs_of},
+};
 use gangline_testkit::programs;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -173,9 +176,8 @@ async fn claude_without_hooks_is_read_off_its_screen() {
     rig.put_away().await;
 }
 
-/// The real Codex in a terminal; R3-20: its answers are what it says by its `notify`.
-#[tokio::test]
-async fn codex_in_a_terminal() {
+/// A rig for the real Codex, with a folder of its own for its login.
+async fn codex() -> (Rig, tempfile::TempDir) {
     let mut rig = Rig::new(&[&programs::codex().display().to_string()], json!({})).with_hooks();
     let url = rig.served(SCRIPT).await;
     // Not below the folder for temporary files: Codex refuses that.
@@ -191,6 +193,13 @@ async fn codex_in_a_terminal() {
     );
     fs::write(home.path().join("config.toml"), config).unwrap();
     rig.options.account_dir = Some(home.path().to_owned());
+    (rig, home)
+}
+
+/// The real Codex in a terminal; R3-20: its answers are what it says by its `notify`.
+#[tokio::test]
+async fn codex_in_a_terminal() {
+    let (mut rig, _home) = codex().await;
     let (said, mut heard) = mpsc::channel(4);
     rig.options.tools = Arc::new(Speaking(said));
     rig.start().await;
@@ -220,5 +229,81 @@ async fn codex_in_a_terminal() {
     rig.start().await;
     let text = rig.ask(7, "what was it then").await.text();
     assert!(text.starts_with("turn ") && text != "turn 2" && text != "turn 1", "{text}");
+    rig.put_away().await;
+}
+
+/// Writes a file of the program's working folder.
+fn bring(rig: &Rig, path: &str, text: &str) {
+    let path = rig.options.workdir.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Allows what lies in the working folder.
+fn allow(rig: &mut Rig, brings: &Brings) {
+    let copies = rig.path("copies");
+    let found = folder::scan(&rig.options.workdir, Some(&rig.path("home")), brings);
+    folder::copy::make(&copies, &found).unwrap();
+    rig.options.trusted = Some(Trusted { hash: found.hash(), copies });
+}
+
+/// In a terminal too, the real Claude Code loads nothing of its folder but what was allowed, from the copy;
+/// that its question about the folder is answered changes nothing.
+#[tokio::test]
+async fn claude_in_a_terminal_loads_what_was_allowed_of_its_folder() {
+    let mut rig = claude().await;
+    let here = rig.path("");
+    let touch = |name: &str| format!("touch {}", here.join(name).display());
+    let hook = |name: &str| json!([{"hooks": [{"type": "command", "command": touch(name)}]}]);
+    let settings = json!({
+        "hooks": {"SessionStart": hook("trace-hook"), "UserPromptSubmit": hook("trace-prompt")},
+        "statusLine": {"type": "command", "command": touch("trace-status")},
+        "apiKeyHelper": touch("trace-key"),
+        "enableAllProjectMcpServers": true,
+    });
+    let server = json!({"command": "sh", "args": ["-c", touch("trace-server")]});
+    bring(&rig, ".claude/settings.json", &settings.to_string());
+    bring(&rig, ".mcp.json", &json!({"mcpServers": {"evil": server}}).to_string());
+    let traces = ["hook", "prompt", "server", "status", "key"].map(|name| format!("trace-{name}"));
+    rig.start().await;
+    assert_eq!(rig.ask(1, "hello").await.result(), &TurnResult::Completed);
+    for name in &traces {
+        assert!(!rig.path(name).exists(), "{name}");
+    }
+    rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
+    allow(&mut rig, &programs_of::CLAUDE);
+    let pulled = json!({"hooks": {"SessionStart": hook("pulled")}});
+    bring(&rig, ".claude/settings.json", &pulled.to_string());
+    rig.start().await;
+    assert_eq!(rig.ask(2, "hello again").await.result(), &TurnResult::Completed);
+    for name in ["trace-hook", "trace-prompt", "trace-server"] {
+        assert!(rig.path(name).exists(), "{name}: {}", rig.screen());
+    }
+    assert!(!rig.path("pulled").exists());
+    rig.put_away().await;
+}
+
+/// The real Codex in a terminal is told what it may load, and does not write into the user's settings that it
+/// trusts the folder.
+#[tokio::test]
+async fn codex_in_a_terminal_loads_what_was_allowed_of_its_folder() {
+    let (mut rig, home) = codex().await;
+    let config = format!(
+        "[mcp_servers.evil]\ncommand = \"sh\"\nargs = [\"-c\", \"touch {}\"]\n",
+        rig.path("trace").display()
+    );
+    bring(&rig, ".codex/config.toml", &config);
+    rig.start().await;
+    assert_eq!(rig.ask(1, "hello").await.result(), &TurnResult::Completed);
+    assert!(!rig.path("trace").exists());
+    let settings = fs::read_to_string(home.path().join("config.toml")).unwrap();
+    assert!(!settings.contains("trust_level"), "{settings}");
+    rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
+    allow(&mut rig, &programs_of::CODEX);
+    rig.start().await;
+    assert_eq!(rig.ask(2, "hello again").await.result(), &TurnResult::Completed);
+    while !rig.path("trace").exists() {
+        crate::rig::look_again().await;
+    }
     rig.put_away().await;
 }

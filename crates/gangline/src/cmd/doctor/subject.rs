@@ -168,7 +168,7 @@ pub(super) fn locate(name: &str, path: &str, folder: &Path) -> Place {
     }
     let file = match name.contains('/') {
         true => folder.join(name),
-        false => match find_on_path(name.as_ref(), path.as_ref(), folder) {
+        false => match find_on_path(name.as_ref(), path.as_ref()) {
             Some(file) => file,
             None => return Place::Nowhere(name.to_owned()),
         },

@@ -147,7 +147,6 @@ fn users(loaded: Option<&Loaded>, ordered: &Ordered) -> (Users, Vec<Found>) {
 fn row(found: &Found, usual: &Said, users: &[User]) -> Row {
     let name = found.program();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let key = match &found.source {
         Source::BuiltIn => None,
         Source::File { path, .. } => Some(path.clone()),
@@ -159,7 +158,7 @@ fn row(found: &Found, usual: &Said, users: &[User]) -> Row {
     Row {
         adapter: found.entry.name,
         about: found.entry.about,
-        path: name.and_then(|name| find_on_path(name.as_ref(), &path, &here)),
+        path: name.and_then(|name| find_on_path(name.as_ref(), &path)),
         command,
         version: None,
         version_unknown: None,

@@ -45,6 +45,25 @@ fn whoever_may_write_a_file_or_its_folder_decides_what_it_says() {
     }
 }
 
+/// A group counts as the user's own only if nobody else is in it: on some systems all users have one.
+#[test]
+fn a_group_is_ones_own_if_nobody_else_is_in_it() {
+    let passwd = "root:x:0:0::/:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n\
+                  bob:x:1001:100::/home/bob:/bin/sh\neve:x:1002:100::/home/eve:/bin/sh\n";
+    let group = "users:x:100:\nada:x:1000:\nteam:x:2000:ada,bob\nsolo:x:2001:ada,root\n";
+    let check = |uid: u32, gid: u32, expect: bool| {
+        assert_eq!(is_alone((uid, gid), passwd, group), expect, "{uid} {gid}");
+    };
+    check(1000, 1000, true);
+    check(1001, 100, false);
+    check(1000, 2000, false);
+    check(1000, 2001, true);
+    // Of a user from elsewhere nobody knows who else is in a group.
+    check(5000, 5000, true);
+    check(5000, 20, false);
+    assert!(!is_alone((1000, 1000), passwd, "ada:x:1000:bob\n"));
+}
+
 #[test]
 fn what_was_allowed_is_remembered_once_and_the_oldest_is_forgotten() {
     let home = tempfile::tempdir().unwrap();

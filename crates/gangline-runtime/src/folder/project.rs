@@ -1,15 +1,16 @@
-//! What an owner has allowed of the folder, from Gangline's copy: settings, servers, and what is loaded
-//! as a plugin (skills, agents, commands).
+//! What an owner has allowed of a folder of Claude Code, from Gangline's copy: settings, servers, and what
+//! is loaded as a plugin (skills, agents, commands).
 //!
 //! Not even then does a repository say which calls run unasked, or where requests to the model go: that
 //! is the configuration's alone.
 
 use std::path::{Path, PathBuf};
 
+use gangline_core::shown;
 use gangline_os::fsio;
 use serde_json::{Map, Value, json};
 
-use crate::folder::{Brought, Copied, Kind, respelled};
+use super::{Brought, Copied, Kind, respelled};
 
 /// The settings that are taken over; of `permissions` and `env` a part.
 const KEYS: [&str; 10] = [
@@ -55,18 +56,18 @@ const OF_PLUGIN: [&str; 5] = [
 
 /// What is loaded.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Project {
-    pub(super) settings: Map<String, Value>,
-    pub(super) servers: Map<String, Value>,
+pub(crate) struct Project {
+    pub(crate) settings: Map<String, Value>,
+    pub(crate) servers: Map<String, Value>,
     /// Folders that are loaded as plugins.
-    pub(super) plugins: Vec<PathBuf>,
+    pub(crate) plugins: Vec<PathBuf>,
     /// What is left out even so, for people.
-    pub(super) left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 impl Project {
     /// Reads the copy for a program that works in this folder.
-    pub(super) fn of(copied: &Copied, folder: &Path) -> Result<Self, String> {
+    pub(crate) fn of(copied: &Copied, folder: &Path) -> Result<Self, String> {
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let mut project = Self::default();
         for file in &copied.files {
@@ -75,7 +76,15 @@ impl Project {
                 Kind::Settings => project.settings(file, &json_of(file, text)?),
                 // The nearer one counts: files come from the working folder upwards.
                 Kind::Servers => project.servers(file, &json_of(file, text)?),
-                _ => {}
+                Kind::Schedule => project.left_out.push(format!("the prompts of {}", file.place())),
+                Kind::Plugin
+                | Kind::Hook
+                | Kind::Skill
+                | Kind::Agent
+                | Kind::Command
+                | Kind::Rules
+                | Kind::Foreign
+                | Kind::Script => {}
             }
         }
         project.respell(copied, &folder)?;
@@ -138,6 +147,14 @@ impl Project {
         }
     }
 
+    /// Returns what is left out although it was allowed, for people.
+    pub(crate) fn notice(&self) -> Option<String> {
+        (!self.left_out.is_empty()).then(|| {
+            let all = shown::label(&self.left_out.join(", "));
+            format!("of what was allowed of the folder this is left out all the same: {all}")
+        })
+    }
+
     /// Has the copies of the folder's scripts named in place of the scripts.
     fn respell(&mut self, copied: &Copied, folder: &Path) -> Result<(), String> {
         for file in copied.files.iter().filter(|file| file.kind == Kind::Script) {
@@ -191,7 +208,7 @@ fn pairs(of: &Value) -> impl Iterator<Item = (String, Value)> + use<'_> {
 }
 
 /// Lays one setting over another: what are lists or sections in both is joined.
-pub(super) fn joined(below: Value, above: Value) -> Value {
+pub(crate) fn joined(below: Value, above: Value) -> Value {
     match (below, above) {
         (Value::Object(mut below), Value::Object(above)) => {
             for (key, value) in above {
