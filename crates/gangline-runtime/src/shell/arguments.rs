@@ -53,8 +53,15 @@ pub fn arguments(script: &str) -> Result<Vec<Range<usize>>, Unclear> {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
+    // Both are in the order in which they begin.
+    let (mut parts, mut read_up_to) = (read_by_others(script, &nodes).into_iter().peekable(), 0);
     for node in nodes.into_iter().filter(|it| it.kind() == "command") {
-        of_command(script, node, &mut found);
+        while let Some(part) = parts.next_if(|part| part.start <= node.start_byte()) {
+            read_up_to = read_up_to.max(part.end);
+        }
+        if node.start_byte() >= read_up_to {
+            of_command(script, node, &mut found);
+        }
     }
     // A command within a word of another one comes after the word.
     found.sort_by_key(|word: &Range<usize>| word.start);
@@ -63,7 +70,7 @@ pub fn arguments(script: &str) -> Result<Vec<Range<usize>>, Unclear> {
 
 /// Goes through the nodes of a tree, each before those within it.
 fn each<'t>(tree: &'t Tree, mut take: impl FnMut(Node<'t>)) {
-    const KINDS: &[&str] = &["command", "function_definition", "file_redirect"];
+    const KINDS: &[&str] = &["command", "pipeline", "function_definition", "file_redirect"];
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
@@ -99,6 +106,7 @@ fn runs_what_it_says(script: &str, nodes: &[Node<'_>]) -> bool {
         "file_redirect" => {
             commands > 1 && text(node).contains('>') && !HARMLESS.contains(&text(node))
         }
+        "pipeline" => false,
         _ => true,
     };
     BY_NAME.iter().any(|it| script.contains(it)) || nodes.iter().any(runs)
@@ -109,27 +117,24 @@ fn name_of(command: Node<'_>) -> Option<Node<'_>> {
     command.children(&mut cursor).find(|it| it.kind() == "command_name")
 }
 
-/// Returns whether what a command says goes to a program that may run it.
-fn is_read_by_others(script: &str, command: Node<'_>) -> bool {
-    let reads = |node: Node<'_>| {
-        let inner = if node.kind() == "redirected_statement" { node.child(0) } else { Some(node) };
+/// Returns the parts of pipelines, in order, of which another part may run what they say.
+fn read_by_others(script: &str, nodes: &[Node<'_>]) -> Vec<Range<usize>> {
+    let reads = |node: &Node<'_>| {
+        let inner = if node.kind() == "redirected_statement" { node.child(0) } else { Some(*node) };
         let command = inner.filter(|it| it.kind() == "command");
         let name = command.and_then(name_of).and_then(|it| script.get(it.byte_range()));
         name.is_some_and(|name| is_plain_name(name) && READERS.contains(&base(name)))
     };
-    let mut node = command;
-    while let Some(around) = node.parent() {
-        if around.kind() == "pipeline" {
-            let mut cursor = around.walk();
-            let parts: Vec<Node<'_>> = around.named_children(&mut cursor).collect();
-            let behind = parts.iter().filter(|it| it.start_byte() >= node.end_byte());
-            if !behind.copied().all(reads) {
-                return true;
-            }
+    let mut parts = Vec::new();
+    for pipeline in nodes.iter().filter(|it| it.kind() == "pipeline") {
+        let mut cursor = pipeline.walk();
+        let stages: Vec<Node<'_>> = pipeline.named_children(&mut cursor).collect();
+        let last = stages.iter().skip(1).rposition(|stage| !reads(stage));
+        if let Some(last) = last {
+            parts.push(pipeline.start_byte()..stages[last + 1].start_byte());
         }
-        node = around;
     }
-    false
+    parts
 }
 
 fn parse(script: &str) -> Result<Tree, Unclear> {
@@ -157,8 +162,7 @@ fn of_command(script: &str, node: Node<'_>, found: &mut Vec<Range<usize>>) {
     let name = script.get(children[at].byte_range()).unwrap_or_default();
     let text = |it: &Node<'_>| script.get(it.byte_range()).unwrap_or_default();
     let rest: Vec<&str> = children[at + 1..].iter().map(text).collect();
-    let is_hidden = is_plain_name(name) && !runs_its_arguments(name, &rest);
-    if !is_hidden || is_read_by_others(script, node) {
+    if !is_plain_name(name) || runs_its_arguments(name, &rest) {
         return;
     }
     let is_word = |it: &&Node<'_>| matches!(it.kind(), "word" | "number" | "concatenation");

@@ -155,12 +155,14 @@ fn opened<'a, 'b>(base: &str, rest: &'a [&'b str]) -> Option<Option<&'a [&'b str
     };
     if let Some((_, parts)) = RUN_REST.iter().find(|(name, _)| *name == base) {
         let runs = |word: &&str| parts.contains(word);
-        return match rest {
-            [first, "--", inner @ ..] | [first, inner @ ..] if runs(first) => Some(command(inner)),
+        match rest {
+            [first, "--", inner @ ..] | [first, inner @ ..] if runs(first) => {
+                return Some(command(inner));
+            }
             // Behind an option it may be the option's value, or what is done.
-            rest if rest.iter().any(runs) && rest[0].starts_with('-') => Some(None),
-            _ => None,
-        };
+            rest if rest.iter().any(runs) && rest[0].starts_with('-') => return Some(None),
+            _ => {}
+        }
     }
     let inner = match (base, rest) {
         ("yarn" | "pnpm", rest) if rest.iter().any(|word| ["exec", "dlx"].contains(word)) => None,
