@@ -5,12 +5,14 @@
 //! [`McpNotice`] and its tools are absent. Start at [`McpServers::connect`]; one server's life is in
 //! `mcp/server.rs`, its connection in `mcp/link.rs`.
 
+mod http;
 mod link;
 mod names;
 mod offer;
 mod pump;
 mod render;
 mod server;
+mod unread;
 mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
