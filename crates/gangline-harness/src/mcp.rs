@@ -5,6 +5,8 @@
 //! [`McpNotice`] and its tools are absent. Start at [`McpServers::connect`]; one server's life is in
 //! `mcp/server.rs`, its connection in `mcp/link.rs`.
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod http;
 mod link;
 mod names;

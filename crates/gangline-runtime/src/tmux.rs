@@ -6,6 +6,8 @@
 //! task in `tmux/worker.rs`. [`attach`] shows it to a human.
 
 pub mod attach;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod history;
 mod hook_listener;
 mod hooks;

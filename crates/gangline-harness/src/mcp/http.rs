@@ -4,6 +4,8 @@
 //! Keeps no state. Start at [`HttpClient`]; how a stream is read is in `mcp/http/answers.rs`.
 
 mod answers;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) mod fuzzing;
 #[cfg(test)]
 mod tests;
 

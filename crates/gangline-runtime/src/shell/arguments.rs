@@ -2,7 +2,8 @@
 //!
 //! Only what the grammar reads as an argument of a simple command whose name is plain, with a blank
 //! before it and an end of a word behind it. A program that runs its arguments has none, since one of
-//! them is the name of a command. Start at [`arguments`].
+//! them is the name of a command. A script has none if something in it may run what stands in another
+//! of its commands: `: token=x; ${_#*=}` runs `x`. Start at [`arguments`].
 
 use std::{ops::ControlFlow, ops::Range};
 
@@ -22,6 +23,11 @@ const RUN_ARGUMENTS: &[&str] =
     &["env", "nohup", "nice", "timeout", "gtimeout", "time", "stdbuf", "sudo", "doas"];
 /// Programs that may run one of their arguments, and have it in no fixed place.
 const RUN_ONE: &[&str] = &["find", "fd", "npx", "bunx", "pnpx", "uvx", "pipx"];
+/// Of these, programs that run one of their arguments and nothing else.
+const RUN_ONLY_ARGUMENTS: &[&str] = &["command", "builtin", "exec"];
+/// Commands of the shell that run what they were told, at once or later.
+const RUN_LATER: &[&str] =
+    &["alias", "hash", "enable", "bind", "mapfile", "readarray", "complete", "compgen", "jobs"];
 /// How often the parser may report progress. One that meets an error ends at once, so a step takes no
 /// longer in a long text than in a short one.
 const PROGRESS_MAX: usize = 4096;
@@ -45,8 +51,15 @@ pub fn arguments(script: &str) -> Result<Vec<Range<usize>>, Unclear> {
     let mut found = Vec::new();
     let mut cursor = tree.walk();
     loop {
-        if cursor.node().kind() == "command" {
-            of_command(script, cursor.node(), &mut found);
+        let runs_others = match cursor.node().kind() {
+            "command" => of_command(script, cursor.node(), &mut found) == Runs::Others,
+            "raw_string" | "ansi_c_string" | "string" => {
+                holds_code(script.get(cursor.node().byte_range()).unwrap_or_default())
+            }
+            _ => false,
+        };
+        if runs_others {
+            return Ok(Vec::new());
         }
         if cursor.goto_first_child() {
             continue;
@@ -79,17 +92,66 @@ fn parse(script: &str) -> Result<Tree, Unclear> {
     tree.ok_or(if broken { Unclear::Broken } else { Unclear::TooHard })
 }
 
-fn of_command(script: &str, node: Node<'_>, found: &mut Vec<Range<usize>>) {
+/// What a command runs beside the program that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    /// Nothing, or what its own words say.
+    Itself,
+    /// Perhaps what other commands of the script say.
+    Others,
+}
+
+fn of_command(script: &str, node: Node<'_>, found: &mut Vec<Range<usize>>) -> Runs {
     let mut cursor = node.walk();
     let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
-    let Some(at) = children.iter().position(|it| it.kind() == "command_name") else { return };
-    let name = script.get(children[at].byte_range()).unwrap_or_default();
-    if !is_plain_name(name) || runs_its_arguments(name) {
-        return;
+    let Some(at) = children.iter().position(|it| it.kind() == "command_name") else {
+        return Runs::Itself;
+    };
+    let text = |node: &Node<'_>| script.get(node.byte_range()).unwrap_or_default();
+    let (name, rest) = (text(&children[at]), &children[at + 1..]);
+    if !is_plain_name(name) || runs_others(name) {
+        return Runs::Others;
+    }
+    if runs_its_arguments(name) {
+        // One of them may be a program that does, or an expansion.
+        let is_one = |word: &Node<'_>| match text(word) {
+            // Here they are a folder and an option.
+            "." | "-" => false,
+            word => !is_plain_word(word) || runs_others(word),
+        };
+        let runs = !CHANGE_REST.contains(&base(name)) && rest.iter().any(is_one);
+        return if runs { Runs::Others } else { Runs::Itself };
     }
     let is_word = |it: &&Node<'_>| matches!(it.kind(), "word" | "number" | "concatenation");
-    let words = children[at + 1..].iter().filter(is_word).map(Node::byte_range);
+    let words = rest.iter().filter(is_word).map(Node::byte_range);
     found.extend(words.filter(|word| stands_alone(script, word)));
+    Runs::Itself
+}
+
+/// Returns whether a program may run what it reads, or what the shell was told before.
+fn runs_others(name: &str) -> bool {
+    let base = base(name);
+    let version = |c: char| c.is_ascii_digit() || c == '.';
+    let runs = [SHELL_NAMES, RUN_UNSEEN, RUN_LATER].iter().any(|names| names.contains(&base))
+        || INTERPRETERS.contains(&base.trim_end_matches(version));
+    runs && !RUN_ONLY_ARGUMENTS.contains(&base)
+}
+
+/// Returns whether a quoted text has an expansion in it that the shell may make later, such as in `PS4`.
+fn holds_code(quoted: &str) -> bool {
+    let later = match quoted.chars().next() {
+        Some('\'') => ["$(", "`", "${"].as_slice(),
+        // Any sign may be written as a number here.
+        Some('$') => ["$", "`", "\\x", "\\u", "\\U", "\\0", "\\1", "\\2"].as_slice(),
+        _ => ["\\$(", "\\`", "\\${"].as_slice(),
+    };
+    let inner = quoted.get(1..).unwrap_or_default();
+    later.iter().any(|sign| inner.contains(sign))
+}
+
+fn is_plain_word(word: &str) -> bool {
+    matches!(word, "{}" | "\\;")
+        || word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.=+:@%,/<>&".contains(c))
 }
 
 /// Returns whether the name of a command means itself: an alias or a function may be called so too, but

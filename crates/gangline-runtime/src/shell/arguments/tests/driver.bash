@@ -1,0 +1,19 @@
+# Runs one script: one FOLDER SCRIPT. Its trace lies beside the folder. No program can be found, what
+# is not found is taken as done, and with a `/` in the script no file can be written.
+PATH=/nonexistent
+FUNCNEST=20
+command_not_found_handle() { return 0; }
+echo() { :; }
+printf() { :; }
+kill() { :; }
+suspend() { :; }
+one() {
+  builtin cd "$1" || builtin exit 3
+  exec 9>"../$1.trace" </dev/null
+  BASH_XTRACEFD=9
+  PS4=+
+  case $2 in */*) set -r ;; esac
+  eval "set -x
+$2"
+  wait
+}
