@@ -29,11 +29,10 @@ pub fn mcp_stdio(bytes: &[u8]) {
     for (line, out) in text.lines().zip(out.lines()).filter(|(line, _)| line.len() <= LIMIT) {
         let id = json::find(line, &["id"]).and_then(|id| serde_json::from_str::<Value>(id).ok());
         let read = json::from_str::<Value>(line).ok();
-        let is_object = read.as_ref().is_none_or(Value::is_object);
-        if let Some(id) = id.filter(|_| is_object) {
+        // Of two ids the first is found, and the last is read.
+        if let Some(id) = id.filter(|id| read.as_ref().is_none_or(|it| it["id"] == *id)) {
             let out: Value = serde_json::from_str(out).expect("what has an id is a message");
-            let own = read.as_ref().map_or(&id, |it| &it["id"]);
-            assert_eq!(&out["id"], own, "another id: {line}");
+            assert_eq!(out["id"], id, "another id: {line}");
         }
     }
 }

@@ -182,16 +182,17 @@ async fn refused(
     in_session: bool,
 ) -> Result<StreamableHttpPostResponse, Failure> {
     let (status, is_json) = (response.status(), is(&response, JSON_MIME_TYPE));
-    let failure = known(&response);
-    if failure.is_some() && !(is_json && status.is_server_error()) {
-        return Err(failure.unwrap_or(Failure::UnexpectedEndOfStream));
-    }
+    let failure = match known(&response) {
+        // Its body may say more.
+        Some(failure) if is_json && status.is_server_error() => Some(failure),
+        Some(failure) => return Err(failure),
+        None => None,
+    };
     let Body { bytes, is_whole } = body(response, REFUSAL_LIMIT).await?;
     let is_about_rights = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let asked = asked(message)?;
     if let Some(asked) = asked.filter(|_| is_json && is_whole && !is_about_rights)
-        && let error @ ServerJsonRpcMessage::Error(_) = answers::whole(&bytes, &asked)?
-        && !is_about_reading(&error)
+        && let Some(error) = answers::refusal(&bytes, &asked)
     {
         return Ok(StreamableHttpPostResponse::Json(error, None));
     }
@@ -213,11 +214,6 @@ async fn refused(
         }
         _ => Err(Failure::UnexpectedServerResponse(Cow::Owned(text))),
     }
-}
-
-/// Returns whether an error is one that was made here, of a body that is no message.
-fn is_about_reading(error: &ServerJsonRpcMessage) -> bool {
-    matches!(error, ServerJsonRpcMessage::Error(error) if error.error.message.starts_with(super::unread::UNREADABLE))
 }
 
 /// Returns the id of a request; nothing of other messages.

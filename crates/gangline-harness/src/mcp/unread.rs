@@ -8,9 +8,6 @@ use gangline_os::json;
 use rmcp::model::ServerJsonRpcMessage;
 use serde_json::{Value, json};
 
-/// How the error begins that stands in place of an answer.
-pub(super) const UNREADABLE: &str = "the answer cannot be read";
-
 /// A text that nobody waits for, and of which nothing can be made.
 #[derive(Debug)]
 pub(super) struct Unread {
@@ -68,6 +65,6 @@ pub(super) fn instead_of_tail(tail: &str, why: &str) -> Option<String> {
 
 /// Returns the error that is the answer to the request of this id.
 pub(super) fn unreadable(id: &Value, why: &str) -> String {
-    let message = format!("{UNREADABLE}: {why}");
+    let message = format!("the answer cannot be read: {why}");
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32_700, "message": message}}).to_string()
 }

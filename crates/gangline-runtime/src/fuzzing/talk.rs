@@ -175,11 +175,13 @@ impl<P: Protocol> Talk<P> {
         Prompt { turn, text: format!("text {number}"), uuid }
     }
 
+    /// Decides an approval, if it was told and waits.
     fn decide(&mut self, request: String, answer: Answer) {
-        let waits = self.waiting.remove(&request);
-        let actions = self.program.decide(&ApprovalReply { request, answer });
-        assert!(!waits || !actions.is_empty(), "a decision is lost");
-        self.see(actions);
+        if self.waiting.remove(&request) {
+            let actions = self.program.decide(&ApprovalReply { request, answer });
+            assert!(!actions.is_empty(), "a decision is lost");
+            self.see(actions);
+        }
     }
 
     fn see(&mut self, actions: Actions<P>) {

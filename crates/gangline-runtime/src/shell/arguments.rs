@@ -48,6 +48,9 @@ pub fn arguments(script: &str) -> Result<Vec<Range<usize>>, Unclear> {
     if tree.root_node().has_error() {
         return Err(Unclear::Broken);
     }
+    if joins_words(script) {
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
     let mut cursor = tree.walk();
     loop {
@@ -90,6 +93,19 @@ fn parse(script: &str) -> Result<Tree, Unclear> {
     let mut text = |at: usize, _| script.as_bytes().get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut text, None, Some(options));
     tree.ok_or(if broken { Unclear::Broken } else { Unclear::TooHard })
+}
+
+/// Returns whether two parts of one word may stand on two lines: of `ev\⏎al` the grammar makes
+/// two words, and bash one.
+fn joins_words(script: &str) -> bool {
+    let is_blank = |c: &u8| matches!(c, b' ' | b'\t' | b'\n');
+    let bytes = script.as_bytes();
+    let mut pairs = bytes.windows(2).enumerate().filter(|(_, pair)| *pair == b"\\\n");
+    pairs.any(|(at, _)| {
+        let before = at.checked_sub(1).map(|at| bytes[at]);
+        let behind = bytes.get(at + 2);
+        before.is_some_and(|c| !is_blank(&c)) && behind.is_some_and(|c| !is_blank(c))
+    })
 }
 
 /// What a command runs beside the program that it names.

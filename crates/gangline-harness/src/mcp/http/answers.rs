@@ -107,6 +107,13 @@ pub(super) fn whole(body: &[u8], asked: &Value) -> serde_json::Result<ServerJson
     serde_json::from_str(&text)
 }
 
+/// Reads a body that says why a request is refused; nothing if it is no error of the protocol.
+pub(super) fn refusal(body: &[u8], asked: &Value) -> Option<ServerJsonRpcMessage> {
+    let text = with_id(String::from_utf8_lossy(body).into_owned(), asked);
+    let message = json::from_str(&text).ok()?;
+    matches!(message, ServerJsonRpcMessage::Error(_)).then_some(message)
+}
+
 /// Returns a message; an error that names no request is one of the request that it answers.
 fn with_id(text: String, asked: &Value) -> String {
     if json::find(&text, &["id"]).is_some() {

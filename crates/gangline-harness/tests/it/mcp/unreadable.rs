@@ -45,6 +45,12 @@ async fn an_answer_over_http_that_cannot_be_read_fails_its_call_alone() {
         let error = tool(&servers, way).err(text).await;
         assert!(error.contains("refused the call: the answer cannot be read"), "{text}: {error}");
     }
+    // An error that names no request is the answer all the same.
+    for (way, prefix) in [("json", ""), ("sse", ""), ("lines", "data: "), ("refuse", "")] {
+        let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not so"}}"#;
+        let text = tool(&servers, way).err(&format!("{prefix}{error}\n\n")).await;
+        assert!(text.ends_with("refused the call: not so"), "{way}: {text}");
+    }
     // Nothing that the server sends beside the answer takes it away.
     let lines = [
         ": a remark",

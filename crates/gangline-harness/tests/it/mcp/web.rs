@@ -20,8 +20,8 @@ pub(crate) struct Web {
 
 impl Web {
     /// Starts a server with a tool for each way to answer: `json` with a body, `sse` with one event,
-    /// `lines` with a stream. Each answers with the text that it is given; `ID` in it is the id of the
-    /// call, and `~` a byte that is no text.
+    /// `lines` with a stream, `refuse` with an error of HTTP. Each answers with the text that it is
+    /// given; `ID` in it is the id of the call, and `~` a byte that is no text.
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -42,7 +42,7 @@ async fn answer(body: Bytes) -> Response {
         }),
         "tools/list" => {
             let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
-            json!({"tools": [tool("json"), tool("sse"), tool("lines")]})
+            json!({"tools": [tool("json"), tool("sse"), tool("lines"), tool("refuse")]})
         }
         "tools/call" => return called(&asked),
         _ => return with(StatusCode::ACCEPTED, "text/plain", Body::empty()),
@@ -62,6 +62,7 @@ fn called(asked: &Value) -> Response {
             "text/event-stream",
             [b"data: ", bytes.as_slice(), b"\n\n"].concat(),
         ),
+        "refuse" => with(StatusCode::BAD_REQUEST, "application/json", bytes),
         // Whole lines of a stream.
         _ => with(StatusCode::OK, "text/event-stream", bytes),
     }

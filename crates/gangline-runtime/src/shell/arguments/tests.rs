@@ -81,6 +81,9 @@ const ALL_SHOWN: &[&str] = &[
     "sk-ant-api03-0123456789abcdefghij x",
     "$X sk-ant-api03-0123456789abcdefghij",
     "\"e\"val sk-ant-api03-0123456789abcdefghij",
+    // A word that goes on over a line is another one: this is `eval`.
+    "ev\\\nal token=abcdef12",
+    "e\\\n\\\nval token=abcdef12; run --token=abcdef12",
     // Something in the script may run what stands in another command of it.
     ": token=abcdef12; ${_#*=}",
     "f() { \"$1\"; }; f sk-ant-api03-0123456789abcdefghij",
@@ -152,6 +155,8 @@ fn a_plain_argument_word_has_its_secret_hidden() {
             "find . -exec rm {} \\; -o -print; login #",
         ),
         ("command -v git && login KEY", "command -v git && login #"),
+        ("login \\\n  --key \\\nKEY", "login \\\n  --key \\\nKEY"),
+        ("login \\\n  --key KEY \\\n  --now", "login \\\n  --key # \\\n  --now"),
     ] {
         let (script, expect) = (script.replace("KEY", KEY), expect.replace('#', &key));
         assert_eq!(shown(&script), expect.replace("KEY", KEY), "{script}");

@@ -12,8 +12,10 @@ one() {
   exec 9>"../$1.trace" </dev/null
   BASH_XTRACEFD=9
   PS4=+
-  case $2 in */*) set -r ;; esac
+  script=$2
+  set --
+  case $script in */*) set -r ;; esac
   eval "set -x
-$2"
+$script"
   wait
 }
