@@ -145,7 +145,9 @@ impl Stream {
     /// Cancel-safe: what was received is kept in `self`.
     pub(crate) async fn next(&mut self) -> Result<Step, ApiError> {
         loop {
-            while let Some(Event { name, data }) = self.events.next() {
+            while let Some(event) = self.events.next() {
+                let event = event.map_err(|error| too_large(&error.to_string()))?;
+                let Event { name, data: Some(data), .. } = event else { continue };
                 if let Some(step) = self.blocks.feed(&name, &data)? {
                     return Ok(step);
                 }
@@ -162,7 +164,7 @@ impl Stream {
                 let limit = self.limits.response_bytes;
                 return Err(too_large(&format!("the response is longer than {limit} bytes")));
             }
-            self.events.push(&chunk).map_err(|error| too_large(&error.to_string()))?;
+            self.events.push(&chunk);
         }
     }
 

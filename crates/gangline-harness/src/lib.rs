@@ -11,6 +11,8 @@ mod client;
 mod compaction;
 mod config;
 mod event;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod harness;
 mod history;
 pub mod http;

@@ -5,12 +5,16 @@
 //! [`McpNotice`] and its tools are absent. Start at [`McpServers::connect`]; one server's life is in
 //! `mcp/server.rs`, its connection in `mcp/link.rs`.
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
+mod http;
 mod link;
 mod names;
 mod offer;
 mod pump;
 mod render;
 mod server;
+mod unread;
 mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -8,7 +8,7 @@ mod thinking;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use crate::config::Config;
 use crate::models;
@@ -150,9 +150,10 @@ impl Usage {
             "cache_read_input_tokens",
         ];
         for (name, count) in names.into_iter().zip(self.counts()) {
-            if let Some(value) = reported.get(name).and_then(Value::as_u64) {
-                // What an API tells is foreign, and what follows of it is a compaction or a budget.
-                *count = value.min(TOKENS_MAX);
+            // What an API tells is foreign, and what follows of it is a compaction or a budget.
+            match reported.get(name) {
+                Some(Value::Number(number)) => *count = believed(number),
+                Some(_) | None => {}
             }
         }
     }
@@ -233,6 +234,24 @@ pub(crate) fn declare(tool: &dyn Tool) -> Value {
         "description": tool.description(),
         "input_schema": tool.input_schema(),
     })
+}
+
+/// Returns a number of tokens as it is believed, whatever number that is: none is less than nothing or
+/// more than [`TOKENS_MAX`].
+fn believed(number: &Number) -> u64 {
+    match (number.as_u64(), number.as_f64()) {
+        (Some(count), _) => count.min(TOKENS_MAX),
+        (None, Some(count)) if count >= 1.0 => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is positive, and it saturates"
+            )]
+            let count = count as u64;
+            count.min(TOKENS_MAX)
+        }
+        (None, _) => 0,
+    }
 }
 
 fn mark_cached(block: &mut Value) {

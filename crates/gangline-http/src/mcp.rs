@@ -18,6 +18,7 @@ use gangline_mcp::{
     rpc::{self, Call, Reply},
     table::withheld,
 };
+use gangline_os::json;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -86,8 +87,13 @@ async fn answer(
     let wrong = |id: &Value, code, text| {
         (StatusCode::BAD_REQUEST, Json(rpc::error(id, code, text))).into_response()
     };
-    let Ok(message) = gangline_os::json::from_slice::<Value>(body) else {
-        return wrong(&Value::Null, rpc::PARSE_ERROR, "the body is not JSON");
+    let message: Value = match json::from_slice(body) {
+        Ok(message) => message,
+        Err(why) => {
+            let text = String::from_utf8_lossy(body);
+            let error = rpc::unreadable(json::find(&text, &["id"]), &why);
+            return (StatusCode::BAD_REQUEST, Json(error)).into_response();
+        }
     };
     if session.is_none() && rpc::is(rpc::CALL, &message) {
         // Without a session two calls could not be told from one that is sent again.
@@ -153,7 +159,7 @@ fn speaks(headers: &HeaderMap) -> bool {
 /// Returns whether a message asks for the newer life cycle: whoever asks falls back when it hears
 /// that there is no such method.
 fn discovers(body: &[u8]) -> bool {
-    gangline_os::json::from_slice(body).is_ok_and(|message: Value| rpc::is(rpc::DISCOVER, &message))
+    json::from_slice(body).is_ok_and(|message: Value| rpc::is(rpc::DISCOVER, &message))
 }
 
 fn session(headers: &HeaderMap) -> Result<Option<String>, Refusal> {

@@ -4,7 +4,10 @@
 //! What is spoken is the life cycle that begins with `initialize`. A client that tries the newer
 //! one first (`server/discover`) is told that there is no such method, and falls back.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    fmt::Display,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use serde_json::{Map, Value, json};
 
@@ -197,6 +200,13 @@ pub fn called(rpc: &Value, outcome: &Result<String, String>) -> Value {
 /// Returns the answer to a call that broke off.
 pub fn broken(rpc: &Value) -> Value {
     error(rpc, INTERNAL_ERROR, "the call broke off; its effect may have happened")
+}
+
+/// Returns the answer to a message that is not JSON. `id` is its id as it stands there, if one can be
+/// read: whoever waits for an answer knows it by that.
+pub fn unreadable(id: Option<&str>, why: &dyn Display) -> Value {
+    let id = id.and_then(|id| serde_json::from_str(id).ok()).unwrap_or_default();
+    error(&id, PARSE_ERROR, &format!("this is not JSON: {why}"))
 }
 
 /// Returns the answer to what cannot be done.

@@ -10,6 +10,8 @@ mod client;
 mod count;
 mod credential;
 mod forward;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod headers;
 mod server;
 mod sse;

@@ -7,6 +7,8 @@
 
 mod calls;
 mod fields;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod launch;
 mod listing;
 mod modes;

@@ -9,6 +9,8 @@
 mod decode;
 mod effort;
 mod encode;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod launch;
 mod login;
 mod mcp;

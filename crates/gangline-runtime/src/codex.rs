@@ -8,6 +8,8 @@
 mod decode;
 mod effort;
 mod encode;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod items;
 mod launch;
 mod list;

@@ -273,3 +273,34 @@ pub enum RuntimeEvent {
         code: i32,
     },
 }
+
+impl RuntimeEvent {
+    /// Returns the turn that it is about, if it is about one.
+    #[must_use]
+    pub fn turn(&self) -> Option<TurnId> {
+        match self {
+            Self::Accepted { turn }
+            | Self::Steered { turn, .. }
+            | Self::Alive { turn }
+            | Self::Waits { turn, .. }
+            | Self::Message { turn, .. }
+            | Self::ToolResult { turn, .. }
+            | Self::ApprovalAsked { turn, .. }
+            | Self::ApprovalWithdrawn { turn, .. }
+            | Self::Unasked { turn, .. }
+            | Self::Usage { turn, .. }
+            | Self::Finished { turn, .. } => Some(*turn),
+            Self::Ready { .. }
+            | Self::Session { .. }
+            | Self::Began
+            | Self::NeedsLogin { .. }
+            | Self::LoggedIn
+            | Self::Effort { .. }
+            | Self::Compacting
+            | Self::Compacted { .. }
+            | Self::Notice { .. }
+            | Self::Refused { .. }
+            | Self::Exited { .. } => None,
+        }
+    }
+}

@@ -11,6 +11,8 @@ pub mod codex;
 mod command;
 pub mod event;
 pub mod folder;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod native;
 pub mod options;
 pub mod past;

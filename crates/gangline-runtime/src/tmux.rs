@@ -7,6 +7,8 @@
 
 pub mod attach;
 mod folder;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod history;
 mod hook_listener;
 mod hooks;

@@ -13,6 +13,7 @@ pub mod ircd;
 pub mod manager;
 pub mod mcp;
 pub mod programs;
+pub mod seeds;
 pub mod services;
 pub mod stage;
 pub mod tls;

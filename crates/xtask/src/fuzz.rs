@@ -42,6 +42,22 @@ enum Target {
     IrcWire,
     /// A text is read as `agents.yaml`, and its faults are shown.
     Config,
+    /// A talk with Claude Code.
+    Claude,
+    /// A talk with Codex' app server.
+    Codex,
+    /// A talk with a program that speaks ACP.
+    Acp,
+    /// A screen of a program in a terminal.
+    Screen,
+    /// A stream of a model's API.
+    Sse,
+    /// Lines of an MCP server.
+    McpStdio,
+    /// Responses of an MCP server over HTTP.
+    McpHttp,
+    /// The tokens that a response tells to the relay.
+    Usage,
     /// Every property test of the workspace, again and again, each time with another seed.
     Properties,
 }
@@ -52,6 +68,14 @@ impl Target {
         match self {
             Self::IrcWire => Some("irc_wire"),
             Self::Config => Some("config"),
+            Self::Claude => Some("claude"),
+            Self::Codex => Some("codex"),
+            Self::Acp => Some("acp"),
+            Self::Screen => Some("screen"),
+            Self::Sse => Some("sse"),
+            Self::McpStdio => Some("mcp_stdio"),
+            Self::McpHttp => Some("mcp_http"),
+            Self::Usage => Some("usage"),
             Self::Properties => None,
         }
     }

@@ -1,7 +1,8 @@
 //! Bytes of an event stream to events, whatever the chunks are; pure, with a bound on memory.
 //!
-//! Fields `event` and `data` are read, all others and comments are skipped. Each byte is looked
-//! at once, so that a long line in small chunks costs linear time.
+//! Other fields than those of an [`Event`], and comments, are skipped. What is no UTF-8 becomes
+//! U+FFFD. An event that is too long is told in its place, and the next ones are read. Each byte is
+//! looked at once, so that a long line in small chunks costs linear time.
 
 use std::collections::VecDeque;
 
@@ -10,8 +11,23 @@ use std::collections::VecDeque;
 pub(crate) struct Event {
     /// The `event` field, empty if there was none.
     pub(crate) name: String,
-    /// The `data` lines, joined by line feeds.
-    pub(crate) data: String,
+    /// The `data` lines, joined by line feeds; nothing if there was none.
+    pub(crate) data: Option<String>,
+    /// The `id` field: from here a stream that broke can be asked for again.
+    pub(crate) id: Option<String>,
+    /// The `retry` field: how long to wait before that, in milliseconds.
+    pub(crate) retry: Option<u64>,
+}
+
+impl Event {
+    fn is_empty(&self) -> bool {
+        self.data.is_none() && self.id.is_none() && self.retry.is_none()
+    }
+
+    fn len(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.name.len() + text(&self.data) + text(&self.id)
+    }
 }
 
 /// An event, or a line of it, exceeds the limit.
@@ -19,7 +35,12 @@ pub(crate) struct Event {
 #[error("an event of the response is longer than {limit} bytes")]
 pub(crate) struct TooLong {
     limit: usize,
+    /// How its data begins, or the line that is too long.
+    pub(crate) begins: String,
 }
+
+/// So much of an event that is too long is kept, in bytes.
+const BEGINNING: usize = 64 << 10;
 
 /// Collects bytes until events are complete.
 #[derive(Debug)]
@@ -28,9 +49,10 @@ pub(crate) struct Decoder {
     line: Vec<u8>,
     /// The last byte was CR, so that a LF that follows ends no second line.
     after_cr: bool,
-    name: String,
-    data: Option<String>,
-    ready: VecDeque<Event>,
+    event: Event,
+    /// The rest of an event that is too long goes by.
+    skips: bool,
+    ready: VecDeque<Result<Event, TooLong>>,
 }
 
 impl Decoder {
@@ -40,14 +62,14 @@ impl Decoder {
             limit,
             line: Vec::new(),
             after_cr: false,
-            name: String::new(),
-            data: None,
+            event: Event::default(),
+            skips: false,
             ready: VecDeque::new(),
         }
     }
 
     /// Takes a chunk; complete events are then had from [`next`](Self::next).
-    pub(crate) fn push(&mut self, chunk: &[u8]) -> Result<(), TooLong> {
+    pub(crate) fn push(&mut self, chunk: &[u8]) {
         let mut rest = chunk;
         while !rest.is_empty() {
             if std::mem::take(&mut self.after_cr) && rest[0] == b'\n' {
@@ -55,51 +77,83 @@ impl Decoder {
                 continue;
             }
             let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let taken = end.unwrap_or(rest.len());
-            self.line.extend_from_slice(&rest[..taken]);
-            if self.held() > self.limit {
-                return Err(TooLong { limit: self.limit });
-            }
-            let Some(end) = end else { return Ok(()) };
+            self.extend_line(&rest[..end.unwrap_or(rest.len())]);
+            let Some(end) = end else { return };
             self.after_cr = rest[end] == b'\r';
             rest = &rest[end + 1..];
             self.end_line();
         }
-        Ok(())
     }
 
     /// Returns the oldest complete event.
-    pub(crate) fn next(&mut self) -> Option<Event> {
+    pub(crate) fn next(&mut self) -> Option<Result<Event, TooLong>> {
         self.ready.pop_front()
     }
 
     fn held(&self) -> usize {
-        self.line.len() + self.name.len() + self.data.as_ref().map_or(0, String::len)
+        self.line.len() + self.event.len()
+    }
+
+    fn extend_line(&mut self, part: &[u8]) {
+        if self.skips {
+            // Only whether the line is empty counts.
+            self.line.extend_from_slice(&part[..part.len().min(1)]);
+            self.line.truncate(1);
+            return;
+        }
+        // However the bytes are cut, one byte too many is all that is taken.
+        let room = (self.limit + 1).saturating_sub(self.held());
+        self.line.extend_from_slice(&part[..part.len().min(room)]);
+        if self.held() > self.limit {
+            self.give_up();
+            self.line.push(b':');
+        }
+    }
+
+    /// Tells that the event is too long, and skips the rest of it.
+    fn give_up(&mut self) {
+        let event = std::mem::take(&mut self.event);
+        let line = std::mem::take(&mut self.line);
+        let mut begins = event.data.map_or(line, String::into_bytes);
+        begins.truncate(BEGINNING.min(self.limit));
+        let begins = String::from_utf8_lossy(&begins).into_owned();
+        self.ready.push_back(Err(TooLong { limit: self.limit, begins }));
+        self.skips = true;
     }
 
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
+        if self.skips {
+            self.skips = !line.is_empty();
+            return;
+        }
         let line = String::from_utf8_lossy(&line);
         let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
         if line.is_empty() {
-            let name = std::mem::take(&mut self.name);
-            if let Some(data) = self.data.take() {
-                self.ready.push_back(Event { name, data });
+            let event = std::mem::take(&mut self.event);
+            if !event.is_empty() {
+                self.ready.push_back(Ok(event));
             }
             return;
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            "event" => value.clone_into(&mut self.name),
-            "data" => match &mut self.data {
-                None => self.data = Some(value.to_owned()),
+            "event" => value.clone_into(&mut self.event.name),
+            "data" => match &mut self.event.data {
+                None => self.event.data = Some(value.to_owned()),
                 Some(data) => {
                     data.push('\n');
                     data.push_str(value);
                 }
             },
+            "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
+            "retry" => self.event.retry = value.parse().ok(),
             _ => {}
+        }
+        // What stands for bytes that are no text is longer than they are.
+        if self.held() > self.limit {
+            self.give_up();
         }
     }
 }

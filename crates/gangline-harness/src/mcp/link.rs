@@ -24,11 +24,12 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientHandler, ClientLifecycleMode, serve_client_with_lifecycle};
 use tokio::io::DuplexStream;
 
+use super::http::HttpClient;
 use super::{McpTarget, pump};
 use crate::client::http_client;
 
-/// Longest message that a program may send, in bytes.
-const MESSAGE_LIMIT: usize = 16 << 20;
+/// Longest message that a server may send, in bytes.
+pub(super) const MESSAGE_LIMIT: usize = 16 << 20;
 /// The same for the library, with the line's end.
 const LINE_LIMIT: usize = MESSAGE_LIMIT + 1024;
 /// How much of a program's output is under way to the library, in bytes.
@@ -139,7 +140,8 @@ impl Link {
                 // and stall for as long as the system delays acknowledgements.
                 let client = http_client(url).ok_or(LinkError::Address)?.pool_max_idle_per_host(0);
                 let client = client.build().map_err(|error| LinkError::Http(Box::new(error)))?;
-                let transport = StreamableHttpClientTransport::with_client(client, config);
+                let transport =
+                    StreamableHttpClientTransport::with_client(HttpClient::new(client), config);
                 let running = serve_client_with_lifecycle(Us, transport, how).await;
                 let running = running.map_err(|error| LinkError::Handshake {
                     error: Box::new(error),

@@ -1,6 +1,8 @@
 //! Real MCP servers in processes of their own: what of them the model may use, and that they end.
 
 pub(crate) mod probe;
+mod unreadable;
+mod web;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

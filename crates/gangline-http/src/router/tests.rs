@@ -295,6 +295,30 @@ async fn a_wake_is_one_message_for_each_key_and_at_most_ten_a_minute() {
     assert_eq!(who(&rows[0]), ("wake:cd".to_owned(), Tier::Owner));
 }
 
+/// Half a character is replaced; what is no JSON is refused with a reason, by its id if it has one.
+#[tokio::test]
+async fn a_body_with_half_a_character_is_taken_and_a_broken_one_is_refused() {
+    let scene = Scene::open().await;
+    scene.token(TokenScope::Wake, "oak-ada", "ci").await;
+    let wake = async |body: &str| scene.post(PATHS[0], "ci", (&[], body.to_owned())).await;
+    assert_eq!(wake(r#"{"body": "cut \ud83d"}"#).await.0, 200);
+    let rows = scene.shared.store.messages(MessageFilter::default(), 9).await.unwrap();
+    assert_eq!(rows[0].body.as_str(), "cut \u{fffd}");
+    for broken in [r#"{"body": "cut \ud83d"#, r#"{"body": "\u12"}"#, ""] {
+        let (status, refusal) = wake(broken).await;
+        let why = refusal["error"].as_str().unwrap();
+        assert!(status == 400 && why.starts_with("the body is not a valid wake: "), "{refusal}");
+    }
+    let rows = scene.shared.store.messages(MessageFilter::default(), 9).await.unwrap();
+    assert_eq!(rows.len(), 1);
+
+    scene.token(TokenScope::Mcp, "oak-ada", "mine").await;
+    let kind = [("content-type", "application/json")];
+    let broken = r#"{"jsonrpc":"2.0","id":5,"method":"tools/list","params": broken"#;
+    let (status, error) = scene.post(PATHS[1], "mine", (&kind, broken.to_owned())).await;
+    assert_eq!((status, &error["id"], &error["error"]["code"]), (400, &json!(5), &json!(-32700)));
+}
+
 /// R2-16: a call belongs to its session and its token; its client takes it back, and no other.
 #[tokio::test]
 async fn a_call_is_taken_back_by_its_own_session_only() {

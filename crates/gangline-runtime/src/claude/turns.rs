@@ -13,7 +13,7 @@ use gangline_core::{
 };
 use serde_json::{Value, json};
 
-use self::state::{Bundle, EffortStep, Held, Job, Order, Out, Owner, Run, Sent, Turn, event_turn};
+use self::state::{Bundle, EffortStep, Held, Job, Order, Out, Owner, Run, Sent, Turn};
 use super::{
     decode::{self, Line},
     effort,
@@ -371,7 +371,7 @@ impl Turns {
 
     fn alive(&mut self, now: Now) {
         let Some(turn) = &self.turn else { return };
-        let told = |action: &Action| matches!(action, Action::Report(event) if event_turn(event) == Some(turn.id));
+        let told = |action: &Action| matches!(action, Action::Report(event) if event.turn() == Some(turn.id));
         let since = self.last_alive.map(|last| now.mono.saturating_sub(last));
         if self.out.iter().any(told) {
             self.last_alive = Some(now.mono);

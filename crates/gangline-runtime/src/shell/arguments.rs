@@ -2,8 +2,8 @@
 //!
 //! Only what the grammar reads as an argument of a simple command whose name is plain, with a blank
 //! before it and an end of a word behind it. A program that runs its arguments has none, since one of
-//! them is the name of a command; neither has a command of which another one may run what it says. Start at
-//! [`arguments`].
+//! them is the name of a command; neither has a command of which another one may run what it says:
+//! `: token=x; ${_#*=}` runs `x`. Start at [`arguments`].
 
 use std::{ops::ControlFlow, ops::Range};
 
@@ -24,6 +24,11 @@ const RUN_ARGUMENTS: &[&str] =
     &["env", "nohup", "nice", "timeout", "gtimeout", "time", "stdbuf", "sudo", "doas"];
 /// Programs that may run one of their arguments, and have it in no fixed place.
 const RUN_ONE: &[&str] = &["find", "fd", "npx", "bunx", "pnpx", "uvx", "pipx"];
+/// Of [`RUN_UNSEEN`], what runs one of its own arguments and nothing else.
+const RUN_ONLY_ARGUMENTS: &[&str] = &["command", "builtin", "exec"];
+/// Commands of the shell that run what they were told, at once or later.
+const RUN_LATER: &[&str] =
+    &["alias", "hash", "enable", "bind", "mapfile", "readarray", "complete", "compgen", "jobs"];
 /// Programs that run something in a container, and the words by which they do.
 const CONTAINERS: &[&str] = &["docker", "podman", "nerdctl", "docker-compose", "kubectl", "oc"];
 const RUN_THERE: &[&str] = &["run", "exec", "create", "debug", "rsh"];
@@ -49,7 +54,7 @@ pub fn arguments(script: &str) -> Result<Vec<Range<usize>>, Unclear> {
     }
     let mut nodes = Vec::new();
     each(&tree, |node| nodes.push(node));
-    if runs_what_it_says(script, &nodes) {
+    if joins_words(script) || runs_what_it_says(script, &nodes) {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
@@ -70,7 +75,15 @@ pub fn arguments(script: &str) -> Result<Vec<Range<usize>>, Unclear> {
 
 /// Goes through the nodes of a tree, each before those within it.
 fn each<'t>(tree: &'t Tree, mut take: impl FnMut(Node<'t>)) {
-    const KINDS: &[&str] = &["command", "pipeline", "function_definition", "file_redirect"];
+    const KINDS: &[&str] = &[
+        "command",
+        "pipeline",
+        "function_definition",
+        "file_redirect",
+        "raw_string",
+        "ansi_c_string",
+        "string",
+    ];
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
@@ -96,13 +109,8 @@ fn runs_what_it_says(script: &str, nodes: &[Node<'_>]) -> bool {
     let text = |node: &Node<'_>| script.get(node.byte_range()).unwrap_or_default();
     let commands = nodes.iter().filter(|it| it.kind() == "command").count();
     let runs = |node: &Node<'_>| match node.kind() {
-        "command" => name_of(*node).is_some_and(|name| {
-            let (name, base) = (text(&name), base(text(&name)));
-            !is_plain_name(name)
-                || [SHELLS, SHELL_NAMES, RUN_UNSEEN]
-                    .iter()
-                    .any(|names| names.contains(&base) || names.contains(&name))
-        }),
+        "command" => may_run_others(script, *node),
+        "raw_string" | "ansi_c_string" | "string" => holds_code(text(node)),
         "file_redirect" => {
             commands > 1 && text(node).contains('>') && !HARMLESS.contains(&text(node))
         }
@@ -110,6 +118,63 @@ fn runs_what_it_says(script: &str, nodes: &[Node<'_>]) -> bool {
         _ => true,
     };
     BY_NAME.iter().any(|it| script.contains(it)) || nodes.iter().any(runs)
+}
+
+/// Returns whether a command may run what another command of its script says or writes.
+fn may_run_others(script: &str, command: Node<'_>) -> bool {
+    let mut cursor = command.walk();
+    let children: Vec<Node<'_>> = command.children(&mut cursor).collect();
+    let Some(at) = children.iter().position(|it| it.kind() == "command_name") else {
+        return false;
+    };
+    let text = |it: &Node<'_>| script.get(it.byte_range()).unwrap_or_default();
+    let (name, rest) = (text(&children[at]), &children[at + 1..]);
+    if !is_plain_name(name) || runs_others(name) {
+        return true;
+    }
+    let rest: Vec<&str> = rest.iter().map(text).collect();
+    // One of them may be a program that does, or an expansion. `.` and `-` are a folder and an option here.
+    let is_one = |word: &&str| !matches!(*word, "." | "-") && (!is_plain_word(word) || runs_others(word));
+    runs_its_arguments(name, &rest) && !CHANGE_REST.contains(&base(name)) && rest.iter().any(is_one)
+}
+
+/// Returns whether a program may run what it reads, or what the shell was told before.
+fn runs_others(name: &str) -> bool {
+    let base = base(name);
+    let version = |c: char| c.is_ascii_digit() || c == '.';
+    let runs = [SHELL_NAMES, RUN_UNSEEN, RUN_LATER].iter().any(|names| names.contains(&base))
+        || INTERPRETERS.contains(&base.trim_end_matches(version));
+    runs && !RUN_ONLY_ARGUMENTS.contains(&base)
+}
+
+/// Returns whether two parts of one word may stand on two lines: of `ev\⏎al` the grammar makes two
+/// words, and bash one.
+fn joins_words(script: &str) -> bool {
+    let is_blank = |c: &u8| matches!(c, b' ' | b'\t' | b'\n');
+    let bytes = script.as_bytes();
+    let mut pairs = bytes.windows(2).enumerate().filter(|(_, pair)| *pair == b"\\\n");
+    pairs.any(|(at, _)| {
+        let before = at.checked_sub(1).map(|at| bytes[at]);
+        let behind = bytes.get(at + 2);
+        before.is_some_and(|c| !is_blank(&c)) && behind.is_some_and(|c| !is_blank(c))
+    })
+}
+
+/// Returns whether a quoted text has an expansion in it that the shell may make later, such as in `PS4`.
+fn holds_code(quoted: &str) -> bool {
+    let later = match quoted.chars().next() {
+        Some('\'') => ["$(", "`", "${"].as_slice(),
+        // Any sign may be written as a number here.
+        Some('$') => ["$", "`", "\\x", "\\u", "\\U", "\\0", "\\1", "\\2"].as_slice(),
+        _ => ["\\$(", "\\`", "\\${"].as_slice(),
+    };
+    let inner = quoted.get(1..).unwrap_or_default();
+    later.iter().any(|sign| inner.contains(sign))
+}
+
+fn is_plain_word(word: &str) -> bool {
+    matches!(word, "{}" | "\\;")
+        || word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.=+:@%,/<>&".contains(c))
 }
 
 fn name_of(command: Node<'_>) -> Option<Node<'_>> {

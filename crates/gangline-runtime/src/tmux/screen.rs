@@ -18,6 +18,8 @@ pub(super) const FORMAT: &str = "#{pane_dead} #{pane_dead_status}, #{pane_dead_s
 const BOTTOM: usize = 12;
 /// The most that is quoted of a program's last line, in characters.
 const LAST_WORDS: usize = 500;
+/// No terminal of tmux has more columns or rows.
+const SIDE_MAX: usize = 10_000;
 /// Rows before the cursor that are taken for the input when its beginning has scrolled away.
 const TALL_INPUT: usize = 5;
 
@@ -54,10 +56,11 @@ impl Screen {
         let [dead, code, signal, mode, x, y, history, tty] = fields[..] else { return None };
         let number = |field: &str| field.strip_suffix(',').and_then(|it| it.parse().ok());
         let death = Death { code: number(code), signal: number(signal) };
+        let within = |side: &str| side.parse().ok().filter(|at: &usize| *at <= SIDE_MAX);
         Some(Self {
             rows: rest.lines().map(|row| row.trim_end().to_owned()).collect(),
-            cursor: (x.parse().ok()?, y.parse().ok()?),
-            history: history.parse().ok()?,
+            cursor: (within(x)?, within(y)?),
+            history: usize::try_from(history.parse::<u32>().ok()?).ok()?,
             in_mode: mode != "0",
             dead: (dead == "1").then_some(death),
             tty: PathBuf::from(tty),

@@ -133,9 +133,13 @@ impl HttpServer {
         session: Option<&str>,
         asides: &mpsc::Sender<Aside>,
     ) -> Answer {
-        let Ok(message) = json::from_slice::<Value>(body) else {
-            let error = rpc::error(&Value::Null, rpc::PARSE_ERROR, "this is not JSON");
-            return object(StatusCode::BAD_REQUEST, &error);
+        let message: Value = match json::from_slice(body) {
+            Ok(message) => message,
+            Err(why) => {
+                let text = String::from_utf8_lossy(body);
+                let error = rpc::unreadable(json::find(&text, &["id"]), &why);
+                return object(StatusCode::BAD_REQUEST, &error);
+            }
         };
         if session.is_none() && rpc::is(rpc::CALL, &message) {
             // Without a session two calls could not be told from one that is sent again.

@@ -182,7 +182,7 @@ impl Connection {
             Line::Text(text) if text.trim().is_empty() => Taken::Nothing,
             Line::Text(text) => match json::from_str::<Value>(&text) {
                 Ok(message) => self.caller.take(&message, &self.session, &self.answers).await,
-                Err(_) => wrong(rpc::PARSE_ERROR, "this is not JSON"),
+                Err(why) => Taken::Answer(rpc::unreadable(json::find(&text, &["id"]), &why)),
             },
             Line::Oversize { bytes, .. } => {
                 warn!(bytes, "a message to the tools is too long");

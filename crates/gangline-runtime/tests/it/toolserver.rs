@@ -154,6 +154,12 @@ async fn what_is_no_message_is_refused() {
         let answer = rig.raw(&request).await;
         assert_eq!(status(&answer), expect, "{first} {body}: {answer}");
     }
+    // Who waits for an answer knows it by the id.
+    let broken = r#"{"jsonrpc":"2.0","id":"b","method":"tools/list","params": broken"#;
+    let length = broken.len();
+    let request = format!("POST /mcp HTTP/1.1\r\n{GOOD}Content-Length: {length}\r\n\r\n{broken}");
+    let answer = rig.raw(&request).await;
+    assert!(status(&answer) == "400" && answer.contains(r#""id":"b""#), "{answer}");
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"});
     for (version, message, expect) in [
@@ -201,6 +207,8 @@ async fn a_message_over_the_bound_is_refused() {
         assert_eq!((&too_long["error"]["code"], &too_long["id"]), (&json!(-32600), &json!(31)));
     }
     assert_eq!(ask("{nothing").await["error"]["code"], -32700);
+    let broken = ask(r#"{"id":32,"method":"tools/list","params": broken"#).await;
+    assert_eq!((&broken["error"]["code"], &broken["id"]), (&json!(-32700), &json!(32)));
     assert_eq!(ask(&fits.to_string()).await["result"], json!({}));
     let notification =
         format!("{{\"method\":\"notifications/x\"{}}}", " ".repeat(toolserver::MESSAGE_MAX));

@@ -6,16 +6,16 @@ use super::*;
 
 fn decode(limit: usize, chunks: &[&[u8]]) -> Result<Vec<Event>, TooLong> {
     let mut decoder = Decoder::new(limit);
-    for chunk in chunks {
-        decoder.push(chunk)?;
-    }
-    Ok(std::iter::from_fn(|| decoder.next()).collect())
+    chunks.iter().for_each(|chunk| decoder.push(chunk));
+    std::iter::from_fn(|| decoder.next()).collect()
 }
 
 fn check(text: &str, expected: &[(&str, &str)]) {
     let events = decode(1 << 20, &[text.as_bytes()]).unwrap();
-    let events: Vec<(&str, &str)> =
-        events.iter().map(|event| (event.name.as_str(), event.data.as_str())).collect();
+    let told = |event: &Event| (event.name.clone(), event.data.clone().unwrap_or_default());
+    let events: Vec<(String, String)> = events.iter().map(told).collect();
+    let expected: Vec<(String, String)> =
+        expected.iter().map(|(name, data)| ((*name).to_owned(), (*data).to_owned())).collect();
     assert_eq!(events, expected, "{text:?}");
 }
 
@@ -29,16 +29,36 @@ fn events_are_read_as_the_format_says() {
     check("data: unfinished\n", &[]);
 }
 
+/// Servers of MCP say so where a stream that broke goes on.
+#[test]
+fn where_a_stream_goes_on_is_told_without_data_too() {
+    let events = decode(99, &[b"id: 7\nretry: 20\n\nid: a\0\nretry: soon\n\nid:\ndata: x\n\n"]);
+    let told = |(id, retry, data): (Option<&str>, Option<u64>, Option<&str>)| Event {
+        name: String::new(),
+        data: data.map(str::to_owned),
+        id: id.map(str::to_owned),
+        retry,
+    };
+    let expected = [(Some("7"), Some(20), None), (Some(""), None, Some("x"))].map(told);
+    assert_eq!(events.unwrap(), expected);
+}
+
 #[test]
 fn an_event_beyond_the_limit_is_refused_whatever_its_form() {
     let long = "x".repeat(50);
-    for text in [
-        format!("data: {long}"),
-        format!("event: {long}\n"),
-        format!("data: {}\ndata: {}\n", &long[..30], &long[..20]),
+    for (text, begins) in [
+        (format!("data: {long}"), format!("data: {}", &long[..34])),
+        (format!("event: {long}\n"), format!("event: {}", &long[..33])),
+        (format!("data: {}\ndata: {}\n", &long[..30], &long[..20]), long[..30].to_owned()),
     ] {
-        assert_eq!(decode(40, &[text.as_bytes()]), Err(TooLong { limit: 40 }), "{text}");
+        let too_long = TooLong { limit: 40, begins };
+        assert_eq!(decode(40, &[text.as_bytes()]), Err(too_long), "{text}");
     }
+    let mut decoder = Decoder::new(40);
+    decoder.push(format!("data: {long}\ndata: of it\r\n\r\ndata: next\n\n").as_bytes());
+    assert!(decoder.next().unwrap().is_err());
+    assert_eq!(decoder.next().unwrap().unwrap().data.as_deref(), Some("next"));
+    assert_eq!(decoder.next(), None, "the rest of what is too long is no event");
     let many = "data: 0123456789\n\n".repeat(100);
     assert_eq!(decode(40, &[many.as_bytes()]).unwrap().len(), 100, "the limit is for one event");
 }
@@ -77,9 +97,7 @@ proptest! {
     ) {
         let mut decoder = Decoder::new(100);
         for chunk in &chunks {
-            if decoder.push(chunk).is_err() {
-                return Ok(());
-            }
+            decoder.push(chunk);
             prop_assert!(decoder.held() <= 100);
             while decoder.next().is_some() {}
         }

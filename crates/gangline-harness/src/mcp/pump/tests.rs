@@ -1,6 +1,7 @@
 //! Whoever waits for a message that cannot be read hears of it.
 
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 use super::*;
 

@@ -149,31 +149,3 @@ pub(super) enum Sent {
     /// Take a text back that was not begun.
     Withdraw(String),
 }
-
-/// Returns the turn that an event belongs to.
-pub(super) fn event_turn(event: &RuntimeEvent) -> Option<TurnId> {
-    match event {
-        RuntimeEvent::Accepted { turn }
-        | RuntimeEvent::Steered { turn, .. }
-        | RuntimeEvent::Alive { turn }
-        | RuntimeEvent::Waits { turn, .. }
-        | RuntimeEvent::Message { turn, .. }
-        | RuntimeEvent::ToolResult { turn, .. }
-        | RuntimeEvent::ApprovalAsked { turn, .. }
-        | RuntimeEvent::ApprovalWithdrawn { turn, .. }
-        | RuntimeEvent::Unasked { turn, .. }
-        | RuntimeEvent::Usage { turn, .. }
-        | RuntimeEvent::Finished { turn, .. } => Some(*turn),
-        RuntimeEvent::Ready { .. }
-        | RuntimeEvent::Session { .. }
-        | RuntimeEvent::Began
-        | RuntimeEvent::NeedsLogin { .. }
-        | RuntimeEvent::LoggedIn
-        | RuntimeEvent::Effort { .. }
-        | RuntimeEvent::Compacting
-        | RuntimeEvent::Compacted { .. }
-        | RuntimeEvent::Notice { .. }
-        | RuntimeEvent::Refused { .. }
-        | RuntimeEvent::Exited { .. } => None,
-    }
-}

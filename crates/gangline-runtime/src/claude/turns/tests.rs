@@ -83,7 +83,7 @@ fn kind(event: &RuntimeEvent) -> Option<String> {
         RuntimeEvent::Compacted { failed } => return Some(format!("compacted {failed:?}")),
         other => return Some(format!("{other:?}")),
     };
-    Some(format!("{}: {name}", event_turn(event).map_or(0, |turn| turn.number)))
+    Some(format!("{}: {name}", event.turn().map_or(0, |turn| turn.number)))
 }
 
 fn started(uuid: &str) -> Line {

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod bash;
+
 const KEY: &str = "sk-ant-api03-0123456789abcdefghijklmnopqrst";
 
 fn decided(script: &str) -> Decided {
@@ -95,6 +97,22 @@ const ALL_SHOWN: &[&str] = &[
     "touch -- --token=reboot1; ls | cut -d= -f2 | sh",
     "git -c alias.token=push token",
     "docker run --rm img token=abcdef12",
+    // A word that goes on over a line is another one: this is `eval`.
+    "ev\\\nal token=abcdef12",
+    "e\\\n\\\nval token=abcdef12; run --token=abcdef12",
+    // Something in the script may run what stands in another command of it.
+    ": token=abcdef12; ${_#*=}",
+    "f() { \"$1\"; }; f sk-ant-api03-0123456789abcdefghij",
+    "echo password=poweroff1 | cut -d= -f2 | sh",
+    "echo token=abcdef12 > x; . ./x",
+    "echo token=abcdef12 | xargs x",
+    "echo token=abcdef12 | sudo -u x bash",
+    "echo token=abcdef12 | find . -exec sh {} \\;",
+    "alias run='eval '\nrun token=abcdef12",
+    "compgen -C token=abcdef12; jobs -x token=abcdef12",
+    "PS4='$(${_#*=})'; set -x; run token=abcdef12",
+    "x=\"\\$(\\$_)\"; run token=abcdef12; : ${x@P}",
+    "python3 x.py < <(echo token=abcdef12)",
     // Paths.
     "cat --password=/etc/passwd1",
     "curl --token=../../x/y12345678",
@@ -148,6 +166,15 @@ fn a_plain_argument_word_has_its_secret_hidden() {
         ("git clone https://ci:KEY@host/x.git", "git clone https://ci:#@host/x.git"),
         ("a https://u:KEY@h b https://u:KEY@h", "a https://u:#@h b https://u:#@h"),
         ("a 'KEY' \"KEY\" KEY", "a 'KEY' \"KEY\" #"),
+        ("cd x && set -eu && login KEY", "cd x && set -eu && login #"),
+        ("sudo make; login KEY", "sudo make; login #"),
+        (
+            "find . -exec rm {} \\; -o -print; login KEY",
+            "find . -exec rm {} \\; -o -print; login #",
+        ),
+        ("command -v git && login KEY", "command -v git && login #"),
+        ("login \\\n  --key \\\nKEY", "login \\\n  --key \\\nKEY"),
+        ("login \\\n  --key KEY \\\n  --now", "login \\\n  --key # \\\n  --now"),
     ] {
         let (script, expect) = (script.replace("KEY", KEY), expect.replace('#', &key));
         assert_eq!(shown(&script), expect.replace("KEY", KEY), "{script}");

@@ -35,6 +35,9 @@ fn a_screen_is_read_as_tmux_tells_it() {
     for broken in ["", "0 , , 0 0 0 0 t", "0 , , 0 x 0 0 t\n", "no server\n"] {
         assert_eq!(Screen::parse(broken), None, "{broken}");
     }
+    for far in ["70000 0 0", "0 70000 0", "0 0 18446744073709551615", "-1 0 0"] {
+        assert_eq!(Screen::parse(&format!("0 , , 0 {far} t\n$ \n")), None, "{far}");
+    }
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl Daemon {
     }
 
     fn event(&mut self, event: &RuntimeEvent) {
-        if let Some(turn) = event_turn(event) {
+        if let Some(turn) = event.turn() {
             assert_eq!(Some(turn), self.open, "an event of a turn that is not open: {event:?}");
         }
         match event {

@@ -1,0 +1,4 @@
+//! A talk with a program that speaks ACP: whoever asks is answered, and every turn has one end.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| gangline_runtime::fuzzing::acp(bytes));
