@@ -261,10 +261,7 @@ fn is_usual(script: &str) -> bool {
     SCRIPTS.contains(&name) && ["", "unit", "e2e", "ci", "all", "check", "types"].contains(&kind)
 }
 
-fn arguments_of(
-    directory: &Path,
-    (program, arguments): (&str, &[&str]),
-) -> Option<&'static str> {
+fn arguments_of(directory: &Path, (program, arguments): (&str, &[&str])) -> Option<&'static str> {
     if arguments.iter().any(|word| leads_out(directory, word)) {
         return Some(OUTSIDE);
     }

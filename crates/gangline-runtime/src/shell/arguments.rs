@@ -134,7 +134,8 @@ fn may_run_others(script: &str, command: Node<'_>) -> bool {
     }
     let rest: Vec<&str> = rest.iter().map(text).collect();
     // One of them may be a program that does, or an expansion. `.` and `-` are a folder and an option here.
-    let is_one = |word: &&str| !matches!(*word, "." | "-") && (!is_plain_word(word) || runs_others(word));
+    let is_one =
+        |word: &&str| !matches!(*word, "." | "-") && (!is_plain_word(word) || runs_others(word));
     runs_its_arguments(name, &rest) && !CHANGE_REST.contains(&base(name)) && rest.iter().any(is_one)
 }
 
