@@ -301,7 +301,16 @@ fn an_agents_child_uses_its_own_socket_and_token() {
     assert_eq!(world.run(&["channel", "clear"]).ok(), "Context window cleared\n");
     let heard = daemon.join().unwrap();
     assert_eq!(heard, ["{\"type\":\"clear\",\"id\":\"ID\",\"token\":\"s3cret\"}\n"]);
-    // Another agent is spoken to at its own socket, and does not get our token.
+    // At another agent's socket one looks, without our token, and does no more.
+    let listed = r#"{"type":"response","id":"ID","ok":true,"data":{"channels":[]}}"#;
+    let bob = self::daemon(&world.path("run/gangline-oak-bob.sock"), &[&format!("{listed}\n")]);
+    let _ = world.run(&["channel", "channels", "--agent", "oak-bob"]).ok();
+    assert_eq!(bob.join().unwrap(), ["{\"type\":\"irc_channels\",\"id\":\"ID\"}\n"]);
+    let ran = world.run(&["channel", "clear", "--agent", "oak-bob"]);
+    let told = (ran.code, ran.stderr.contains("oak-ada cannot speak or act as oak-bob"));
+    assert_eq!(told, (1, true), "{}", ran.stderr);
+    // A person speaks to each.
+    world.unset("GANGLINE_TOKEN");
     let bob = self::daemon(&world.path("run/gangline-oak-bob.sock"), &[&format!("{OK}\n")]);
     let _ = world.run(&["channel", "clear", "--agent", "oak-bob"]).ok();
     assert_eq!(bob.join().unwrap(), ["{\"type\":\"clear\",\"id\":\"ID\"}\n"]);

@@ -147,16 +147,15 @@ fn a_shell_on_the_chat_port_speaks_for_its_agents_request() {
         let said = format!("{hello}WHOIS bot\r\n{line}PING :end\r\n");
         let said = rig.stage.world.file("said", &said);
         rig.runs(&format!("{how}bash {script} {port} {said} > {heard}"));
-        rig.eve.hears(BOB, "#general", word);
         let heard = fs::read_to_string(&heard).unwrap();
         assert!(heard.contains("is trusted as: agent"), "{how}: {heard}");
     }
     // Each line is a message of bob's that eve's request to ada caused, one hop further.
-    let rows = rig.stage.query(
-        "SELECT b.principal || ' ' || b.tier || ' ' || b.hops || ' ' || (b.cause_root = a.id) \
-         FROM messages b JOIN messages a ON a.agent = 'oak-ada' AND a.id < b.id \
-         WHERE b.agent = 'oak-bob' GROUP BY b.id HAVING a.id = max(a.id)",
-    );
+    let sql = "SELECT b.principal || ' ' || b.tier || ' ' || b.hops || ' ' || (b.cause_root = a.id) \
+               FROM messages b JOIN messages a ON a.agent = 'oak-ada' AND a.id < b.id \
+               WHERE b.agent = 'oak-bob' GROUP BY b.id HAVING a.id = max(a.id)";
+    let rows =
+        eventually("bob's messages", || Some(rig.stage.query(sql)).filter(|rows| rows.len() == 3));
     assert_eq!(rows, ["~oak-ada agent 1 1"; 3], "{rows:#?}");
 
     // No password makes it somebody else, right or not.
