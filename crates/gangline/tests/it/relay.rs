@@ -130,7 +130,7 @@ fn opencode_reaches_its_model_by_the_relay() {
 /// is taken to have used, and nothing stays noted.
 #[test]
 fn a_call_that_the_daemon_was_killed_in_is_counted() {
-    let yaml = "permissions: bypass\n    relay: true";
+    let yaml = "permissions: bypass\nrelay: true";
     let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &["oak-ada"], Some(SCRIPT), ("", yaml));
     let _hub = stage.up();
     let mut ori = stage.member("ori");
