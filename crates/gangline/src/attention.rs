@@ -192,9 +192,6 @@ async fn decide(site: Site<'_>, number: ApprovalNumber, said: &str) -> Result<St
         (row.agent, text)
     } else if reach == Reach::Always {
         let always = store.decide_always(number, ruling).await.map_err(Failure::from)?;
-        if let Stored::Rules(rules) = &always.stored {
-            crate::store::record_rules(store, rules, &format!("is stored by {}", site.by)).await?;
-        }
         let stored = stored(&always.stored).trim_end().replace('\n', "; ");
         (always.decided.agent, format!("{text}; {stored}"))
     } else {

@@ -3,43 +3,16 @@
 use std::collections::BTreeMap;
 
 use gangline_agent::status::Around;
-use gangline_api::{
-    event::{Event, Notice},
-    status::StatusNote,
-};
-use gangline_core::{AgentName, MessageState, Redactor};
+use gangline_api::status::StatusNote;
+use gangline_core::{AgentName, MessageState};
 use gangline_os::{clock, fsio, paths::Paths};
-use gangline_store::{
-    AgentRow, FolderTrustRow, MessageFilter, NewEvent, OpenError, OpenOptions, RuleRow, Store,
-};
+use gangline_store::{AgentRow, FolderTrustRow, MessageFilter, OpenError, OpenOptions, Store};
 
 use crate::{
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
     view::Facts,
 };
-
-/// Records what happened to rules, so that `logs` shows it.
-pub(crate) async fn record_rules(
-    store: &Store,
-    rules: &[RuleRow],
-    what: &str,
-) -> Result<(), Failure> {
-    let event = |row: &RuleRow| {
-        let text = format!("rule {} {what}: {}", row.rule.number, row.rule);
-        let notice = Event::from(Notice { code: "rule".to_owned(), text });
-        let payload = String::from_utf8(notice.encode().ok()?).ok()?;
-        Some(NewEvent {
-            agent: row.agent.clone(),
-            epoch: None,
-            turn: None,
-            kind: notice.kind().to_owned(),
-            payload: Redactor::new([]).redact(&payload),
-        })
-    };
-    store.append(rules.iter().filter_map(event).collect()).await?;
-    Ok(())
-}
 
 /// Opens the store of a state folder that has one; never makes it.
 pub(crate) async fn existing(paths: &Paths) -> Result<Store, Failure> {

@@ -1,6 +1,5 @@
 //! Decisions on approvals, said in the chat.
 
-use gangline_api::event::{Event, Notice};
 use gangline_core::{
     ApprovalNumber, Principal, Tier,
     approval::{
@@ -13,7 +12,7 @@ use gangline_core::{
 };
 use gangline_irc::client::Line;
 use gangline_os::clock;
-use gangline_store::{ApprovalRow, DecideError, NewEvent, RuleRow, Ruling, StoreError, Stored};
+use gangline_store::{ApprovalRow, DecideError, Ruling, StoreError};
 use tracing::{info, warn};
 
 use super::Chat;
@@ -216,7 +215,6 @@ impl Chat {
             texts.push(said);
         }
         if let Some(stored) = stored {
-            self.record_rules(&stored, &known_as(line, who)).await;
             texts.push(approvals::always(number, &stored));
         }
         if !texts.is_empty() {
@@ -253,29 +251,6 @@ impl Chat {
             }
         }
         Handled::Yes
-    }
-
-    /// Records the rules that somebody made.
-    async fn record_rules(&self, stored: &Stored, by: &str) {
-        let Stored::Rules(rules) = stored else { return };
-        let event = |row: &RuleRow| {
-            let notice = Event::from(Notice {
-                code: "rule".to_owned(),
-                text: approvals::rule_made(row, by),
-            });
-            let payload = String::from_utf8(notice.encode().ok()?).ok()?;
-            Some(NewEvent {
-                agent: self.deps.agent.clone(),
-                epoch: Some(self.deps.epoch),
-                turn: None,
-                kind: notice.kind().to_owned(),
-                payload: self.deps.redactor.redact(&payload),
-            })
-        };
-        let events = rules.iter().filter_map(event).collect();
-        if let Err(error) = self.deps.store.append(events).await {
-            warn!(%error, "cannot record a rule that was made");
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use gangline_core::{
     split::LINE_BYTES,
 };
 use gangline_os::clock::local_minute;
-use gangline_store::{AllowedBefore, ApprovalRow, RuleRow, Stored};
+use gangline_store::{AllowedBefore, ApprovalRow, Stored};
 
 use super::span;
 
@@ -190,11 +190,6 @@ pub(crate) fn always(number: ApprovalNumber, stored: &Stored) -> String {
     let numbers: Vec<String> = rules.iter().map(|row| row.rule.number.to_string()).collect();
     let (each, numbers) = (each.join("; "), numbers.join(" "));
     format!("from now on I do not ask for {each}. To undo it: `gangline policy remove {numbers}`")
-}
-
-/// The record of a rule that somebody made.
-pub(crate) fn rule_made(row: &RuleRow, by: &str) -> String {
-    format!("rule {} is stored by {}: {}", row.rule.number, shown::label(by), row.rule)
 }
 
 /// The turn that asked is gone; the next attempt at its message asks the same again.

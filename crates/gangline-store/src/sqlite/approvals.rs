@@ -268,6 +268,7 @@ pub(crate) fn decide_always(
         None => Stored::Nothing("it was asked by an older program".to_owned()),
         Some(offer) => rules::store(w, (&decided.agent, number), (&offer, ruling))?,
     };
+    rules::record_always(w, &decided, (&stored, &ruling.known_as))?;
     Ok(Ok(Always { decided, stored }))
 }
 

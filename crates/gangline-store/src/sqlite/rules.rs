@@ -1,13 +1,15 @@
 //! Statements of rules, and of what approvals offer to make rules of.
 
 use gangline_core::{
-    AgentName, ApprovalNumber, Principal,
+    AgentName, ApprovalNumber, Principal, Redacted,
     rule::{Form, Offer, Rule, Subject},
+    shown,
 };
 use rusqlite::{Connection, Row, params};
+use serde_json::json;
 
-use super::{Writer, alerts, fault::Fault, rows, sql};
-use crate::types::{NewAlert, RULES_MAX, RuleRow, Ruling, Stored};
+use super::{Writer, alerts, events, fault::Fault, rows, sql};
+use crate::types::{Decided, NewAlert, NewEvent, RULES_MAX, RuleRow, Ruling, Stored};
 
 fn stored(form: &Form) -> (&'static str, String) {
     match form {
@@ -199,10 +201,47 @@ fn insert(
     Ok(())
 }
 
-/// Removes a rule and returns it.
-pub(crate) fn remove(w: &mut Writer, number: i64) -> Result<Option<RuleRow>, Fault> {
+/// Records what came of an `always`: in the log it is the same whichever surface took the word.
+pub(super) fn record_always(
+    w: &mut Writer,
+    decided: &Decided,
+    (stored, by): (&Stored, &str),
+) -> Result<(), Fault> {
+    let by = shown::label(by);
+    let texts = match stored {
+        Stored::Rules(rows) => rows
+            .iter()
+            .map(|row| format!("rule {} is stored by {by}: {}", row.rule.number, row.rule))
+            .collect(),
+        Stored::Nothing(why) => {
+            let number = decided.number;
+            vec![format!(
+                "approval {number} is allowed this once by {by}: no rule is stored, because {why}"
+            )]
+        }
+    };
+    record(w, &decided.agent, texts)
+}
+
+fn record(w: &mut Writer, agent: &AgentName, texts: Vec<String>) -> Result<(), Fault> {
+    let event = |text: String| NewEvent {
+        agent: agent.clone(),
+        epoch: None,
+        turn: None,
+        kind: "notice".to_owned(),
+        // A rule holds no secret, and the names of people are none.
+        payload: Redacted::from_store(json!({"code": "rule", "text": text}).to_string()),
+    };
+    let all: Vec<NewEvent> = texts.into_iter().map(event).collect();
+    events::put(w, &all).map(drop)
+}
+
+/// Removes a rule, records by whom, and returns it.
+pub(crate) fn remove(w: &mut Writer, number: i64, by: &str) -> Result<Option<RuleRow>, Fault> {
     let row = sql::first(&w.connection, rule_sql!("WHERE number = ?"), params![number], rule_row)?;
     let Some(row) = row.flatten() else { return Ok(None) };
     sql::run(&w.connection, "DELETE FROM rules WHERE number = ?", params![number])?;
+    let text = format!("rule {number} is removed by {}: {}", shown::label(by), row.rule);
+    record(w, &row.agent, vec![text])?;
     Ok(Some(row))
 }

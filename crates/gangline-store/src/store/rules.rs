@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Store {
-    /// Decides an open or a void approval and stores the rules that it offers, in one commit. An
-    /// approval that offers no rule is decided this once.
+    /// Decides an open or a void approval and stores the rules that it offers, with their record in the
+    /// log, in one commit. An approval that offers no rule is decided this once, and the record says why.
     ///
     /// # Errors
     /// See [`DecideError`]; nothing is stored then.
@@ -87,12 +87,13 @@ impl Store {
         self.sqlite.write(&op::VOID_RULES, work).await
     }
 
-    /// Removes a rule and returns it: what it allowed is asked about again. `None` if there is no
-    /// such rule.
+    /// Removes a rule and returns it: what it allowed is asked about again. The log says who removed it.
+    /// `None` if there is no such rule.
     ///
     /// # Errors
     /// [`StoreError`] if the database cannot be written.
-    pub async fn remove_rule(&self, number: i64) -> Result<Option<RuleRow>, StoreError> {
-        self.sqlite.write(&op::REMOVE_RULE, move |w| rules::remove(w, number)).await
+    pub async fn remove_rule(&self, number: i64, by: &str) -> Result<Option<RuleRow>, StoreError> {
+        let by = by.to_owned();
+        self.sqlite.write(&op::REMOVE_RULE, move |w| rules::remove(w, number, &by)).await
     }
 }

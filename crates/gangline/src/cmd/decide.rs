@@ -53,9 +53,6 @@ pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure>
         Err(error) => return Err(explain(&store, error).await),
     };
     change_notice::notify(&paths.change_notice(always.decided.agent.folded()));
-    if let Stored::Rules(rules) = &always.stored {
-        crate::store::record_rules(&store, rules, &format!("is stored by {}", known_as())).await?;
-    }
     if global.json {
         let (rules, no_rule) = match &always.stored {
             Stored::Rules(rules) => (rules.iter().map(policy::wire).collect(), None),

@@ -93,12 +93,11 @@ async fn remove(global: &Global, store: &Store, numbers: &[i64]) -> Result<(), F
     caller::refuse("change the rules")?;
     let (mut removed, mut missing) = (Vec::new(), Vec::new());
     for number in numbers {
-        match store.remove_rule(*number).await? {
+        match store.remove_rule(*number, "the owner").await? {
             Some(row) => removed.push(row),
             None => missing.push(number.to_string()),
         }
     }
-    crate::store::record_rules(store, &removed, "is removed by the owner").await?;
     if global.json {
         output::json(&removed.iter().map(wire).collect::<Vec<_>>())?;
     } else {

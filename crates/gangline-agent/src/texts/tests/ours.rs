@@ -14,7 +14,7 @@ use gangline_store::{ApprovalRow, ChangeKind, ChangeRow, ChangeState, Stored};
 use crate::texts::{self, approvals, changes};
 
 /// Functions that return a piece of a line, or a reply that tells of nothing to decide on.
-const PIECES: &[&str] = &["card", "is_question", "no_page", "rule_made", "standing", "unknown"];
+const PIECES: &[&str] = &["card", "is_question", "no_page", "standing", "unknown"];
 
 const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
 

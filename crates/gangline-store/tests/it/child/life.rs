@@ -176,7 +176,7 @@ async fn second_half(store: &Store, epoch: Epoch) {
     say("add_usage");
     budgets(store).await;
     // There is none: the write is one all the same.
-    assert_eq!(store.remove_rule(1).await.unwrap(), None);
+    assert_eq!(store.remove_rule(1, "ori").await.unwrap(), None);
     say("remove_rule");
     assert_eq!(store.void_rules(&ada(), Vec::new()).await.unwrap(), []);
     say("void_rules");

@@ -8,11 +8,22 @@ use gangline_core::{
     rule::{Form, Offer, Subject},
 };
 use gangline_store::{
-    Announce, DecideError, Entry, LineKind, NewAlert, OpenApproval, RULES_MAX, Ruling, Said, Store,
-    Stored, WithdrawApproval,
+    Announce, DecideError, Entry, EventQuery, LineKind, NewAlert, OpenApproval, RULES_MAX, Ruling,
+    Said, Store, Stored, WithdrawApproval,
 };
 
 use crate::support::*;
+
+/// Returns what the log says of rules.
+async fn recorded(daemon: &Daemon) -> Vec<String> {
+    let page = daemon.store.events(EventQuery { agent: Some(ada()), ..EventQuery::default() });
+    let notices = page.await.unwrap().events.into_iter().filter(|it| it.kind == "notice");
+    let notices = notices.map(|it| serde_json::from_str(it.payload.as_str()).unwrap());
+    let text = |it: serde_json::Value| {
+        (it["code"] == "rule").then(|| it["text"].as_str().unwrap().to_owned())
+    };
+    notices.filter_map(text).collect()
+}
 
 /// A daemon whose turn works on one message.
 struct Daemon {
@@ -408,9 +419,19 @@ pub(crate) async fn what_was_allowed_for_good_is_not_asked_again(fixture: &Fixtu
     let elsewhere = Offer { directory: "/".to_owned(), ..forms(&["ls"]) };
     assert_eq!(daemon.offers("four", elsewhere).await.decided, None);
 
-    let removed = daemon.store.remove_rule(number).await.unwrap();
+    let removed = daemon.store.remove_rule(number, "ori").await.unwrap();
     assert_eq!(removed.map(|row| row.rule.number), Some(number));
-    assert_eq!(daemon.store.remove_rule(number).await.unwrap(), None);
+    // Whichever surface took the word: the log says what came of it.
+    let by = &rules[0].made_as;
+    assert_eq!(
+        recorded(&daemon).await,
+        [
+            format!("rule {} is stored by {by}: Bash `npm test` in /w", rules[0].rule.number),
+            format!("rule {number} is stored by {by}: Bash `ls` in /w"),
+            format!("rule {number} is removed by ori: Bash `ls` in /w"),
+        ]
+    );
+    assert_eq!(daemon.store.remove_rule(number, "ori").await.unwrap(), None);
     assert_eq!(daemon.offers("five", forms(&["ls"])).await.decided, None);
     let left = daemon.store.rules(Some(&ada())).await.unwrap();
     assert_eq!(left.iter().map(|row| row.rule.number).collect::<Vec<_>>(), [rules[0].rule.number]);
@@ -453,6 +474,11 @@ pub(crate) async fn what_is_unclear_makes_no_rule(fixture: &Fixture) {
     let asked = daemon.offers("one", unclear).await.number;
     let done = daemon.store.decide_always(asked, always()).await.unwrap();
     assert_eq!(done.stored, Stored::Nothing("it expands".to_owned()));
+    let by = always().known_as;
+    let text = format!(
+        "approval {asked} is allowed this once by {by}: no rule is stored, because it expands"
+    );
+    assert_eq!(recorded(&daemon).await, [text]);
     assert_eq!(daemon.state(asked).await, ApprovalState::Allowed);
     assert_eq!(daemon.store.rules(None).await.unwrap(), []);
     let (first, second) =
@@ -487,7 +513,7 @@ pub(crate) async fn an_agent_has_a_bounded_number_of_rules(fixture: &Fixture) {
     let rules = daemon.store.rules(None).await.unwrap();
     let last = i64::try_from(RULES_MAX).unwrap();
     assert_eq!(rules.last().map(|row| row.rule.number), Some(last), "no number is used up");
-    daemon.store.remove_rule(last).await.unwrap().unwrap();
+    daemon.store.remove_rule(last, "ori").await.unwrap().unwrap();
     let asked = daemon.offers("again", forms(&["a 0", "b"])).await;
     let done = daemon.store.decide_always(asked.number, always()).await.unwrap();
     let Stored::Rules(rules) = done.stored else { panic!("{:?}", done.stored) };
@@ -505,7 +531,7 @@ pub(crate) async fn a_removed_rule_does_not_count_for_the_next_attempt(fixture: 
     let second = daemon.offers("two", forms(&["ls"])).await;
     assert_eq!(second.decided, Some(Decision::Allow));
     daemon.restart().await;
-    daemon.store.remove_rule(1).await.unwrap().unwrap();
+    daemon.store.remove_rule(1, "ori").await.unwrap().unwrap();
     daemon.take().await;
     let again = daemon.offers("two", forms(&["ls"])).await;
     assert_eq!((again.number, again.decided), (second.number, None));
