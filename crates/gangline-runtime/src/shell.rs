@@ -19,8 +19,9 @@ use self::{
 mod arguments;
 mod names;
 mod programs;
+mod ways;
 
-pub use arguments::{ARGUMENTS_MAX, arguments};
+pub use arguments::{ARGUMENTS_MAX, arguments, is_shell, runs_its_arguments};
 
 /// The longest command that is taken apart, in bytes.
 pub const SCRIPT_MAX: usize = 4 * 1024;

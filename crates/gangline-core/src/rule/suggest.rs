@@ -132,6 +132,44 @@ const NEVER_OPTIONS: &[&str] = &[
     "--pdb",
     "--settings",
 ];
+/// Options of one program by which it runs, loads, deletes or installs something.
+const NEVER_OF: &[(&str, &[&str])] = &[
+    ("cargo", &["-Z", "--out-dir", "--artifact-dir"]),
+    ("mvn", &["-D", "-P", "-s", "-gs", "-t"]),
+    ("gradle", &["-D", "-P", "-b", "-c", "-p", "-I", "--project-dir", "--init-script"]),
+    ("dotnet", &["-t", "-p:", "--target"]),
+    ("mypy", &["--install-types", "--python-executable"]),
+    ("pylint", &["--init-hook", "--load-plugins"]),
+    ("pytest", &["-p", "-c", "--basetemp"]),
+    ("eslint", &["-c", "--format", "--parser"]),
+    ("stylelint", &["--custom-syntax", "--custom-formatter", "--formatter"]),
+    (
+        "jest",
+        &[
+            "-c",
+            "--globalSetup",
+            "--globalTeardown",
+            "--testRunner",
+            "--runner",
+            "--reporters",
+            "--transform",
+            "--setupFiles",
+            "--resolver",
+            "--testEnvironment",
+        ],
+    ),
+    ("vitest", &["-c", "--globalSetup", "--reporter", "--environment", "--api", "--ui"]),
+    ("mocha", &["-r", "-R", "--import", "--loader", "--reporter"]),
+    ("rspec", &["-r", "-I"]),
+    ("rubocop", &["-r", "-a", "-A", "--autocorrect", "--auto-correct"]),
+    ("phpunit", &["-c", "--bootstrap", "--prepend", "--configuration", "--extension"]),
+    ("tsc", &["--clean", "--outDir", "--outFile"]),
+    ("ctest", &["-S", "-D", "-M", "-T", "--script", "--build-and-test", "--dashboard"]),
+    ("date", &["-s"]),
+    ("file", &["-C", "-m", "--compile", "--magic-file"]),
+];
+/// Of these programs each word that is no option is done.
+const TASKS: &[&str] = &["mvn", "gradle"];
 /// Kinds of files whose rules may be suggested: text and source.
 const KINDS: &[&str] = &[
     "md", "txt", "rst", "adoc", "html", "css", "scss", "svg", "csv", "rs", "py", "js", "jsx", "ts",
@@ -190,7 +228,7 @@ fn stage_of(directory: &Path, words: &[String]) -> Option<&'static str> {
             ["python3" | "python", "-m", module, ..]
                 if ["pytest", "unittest", "mypy", "ruff"].contains(&module) =>
             {
-                arguments_of(directory, arguments.get(2..).unwrap_or_default())
+                arguments_of(directory, (module, arguments.get(2..).unwrap_or_default()))
             }
             _ => Some(UNKNOWN),
         };
@@ -204,10 +242,13 @@ fn stage_of(directory: &Path, words: &[String]) -> Option<&'static str> {
         Some(_) if ["make", "gmake", "just"].contains(program) => {
             arguments.iter().all(|it| parts.contains(it) || is_jobs(it))
         }
+        Some(_) if TASKS.contains(program) => {
+            arguments.iter().all(|it| parts.contains(it) || it.starts_with('-'))
+        }
         Some(part) => parts.contains(part),
         None => ["make", "gmake"].contains(program),
     };
-    if known { arguments_of(directory, arguments) } else { Some(UNKNOWN) }
+    if known { arguments_of(directory, (program, arguments)) } else { Some(UNKNOWN) }
 }
 
 fn is_jobs(word: &str) -> bool {
@@ -220,7 +261,10 @@ fn is_usual(script: &str) -> bool {
     SCRIPTS.contains(&name) && ["", "unit", "e2e", "ci", "all", "check", "types"].contains(&kind)
 }
 
-fn arguments_of(directory: &Path, arguments: &[&str]) -> Option<&'static str> {
+fn arguments_of(
+    directory: &Path,
+    (program, arguments): (&str, &[&str]),
+) -> Option<&'static str> {
     if arguments.iter().any(|word| leads_out(directory, word)) {
         return Some(OUTSIDE);
     }
@@ -231,6 +275,15 @@ fn arguments_of(directory: &Path, arguments: &[&str]) -> Option<&'static str> {
             // Letters that were put together, and values without a blank.
             || name.starts_with('-') && short && NEVER_OPTIONS.iter().any(|it| it.len() == 2 && name.starts_with(it))
     };
+    let own = NEVER_OF.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, it)| *it);
+    let acts_so = |word: &&str| {
+        let name = word.split_once('=').map_or(*word, |(name, _)| name);
+        own.iter().any(|option| match option.starts_with("--") {
+            true => name.starts_with(option) || name.len() > 4 && option.starts_with(name),
+            false => name.starts_with(option) && !name.starts_with("--"),
+        })
+    };
+    let acts = |word: &&str| acts(word) || acts_so(word);
     arguments.iter().any(acts).then_some("one of its options changes or runs something")
 }
 

@@ -9,8 +9,12 @@ use std::path::{Component, Path};
 use super::{
     Unclear,
     names::{
-        BEFORE, CHANGE_REST, GIT_OPTIONS, INTERPRETERS, MODULES, PARTS, PROJECT, READERS, RUN_REST,
-        RUN_UNSEEN, RUNNING_OPTIONS, SETTABLE, SHELL_NAMES, TELLERS, TELLING,
+        BEFORE, CHANGE_REST, INTERPRETERS, MODULES, PROJECT, READERS, RUN_UNSEEN, SETTABLE,
+        SHELL_NAMES, TELLERS, TELLING,
+    },
+    ways::{
+        COMPILER_OPTIONS, COMPILERS, FIRST_RUNS, GIT_OPTIONS, PARTS, RUN_REST, RUNNING_OPTIONS,
+        RUNNING_PARTS,
     },
 };
 
@@ -26,12 +30,32 @@ pub(super) fn check(words: &[String]) -> Result<(), Unclear> {
     plain(&words, 0)
 }
 
-/// Returns whether a program takes its input for data. It has passed [`check`].
+/// Returns whether a program takes its input for data, and writes it to no file. It has passed [`check`].
 pub(super) fn takes_data(words: &[String]) -> bool {
-    let Some(name) = words.first() else { return false };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Some((name, rest)) = words.split_first() else { return false };
     let folder = name.rsplit_once('/').map(|(folder, _)| folder);
     // Nobody knows what another file of that name does.
-    folder.is_none_or(|it| ["/bin", "/usr/bin"].contains(&it)) && READERS.contains(&base(name))
+    let is_usual = folder.is_none_or(|it| ["/bin", "/usr/bin"].contains(&it));
+    is_usual && READERS.contains(&base(name)) && !writes(base(name), rest)
+}
+
+/// Returns whether a program that takes its input for data writes it to a file.
+fn writes(base: &str, rest: &[&str]) -> bool {
+    let operands = || rest.iter().filter(|word| **word == "-" || !word.starts_with('-')).count();
+    match base {
+        "sort" => {
+            let short = |word: &&str| word.starts_with('-') && !word.starts_with("--");
+            rest.iter().any(|word| short(word) && word.contains('o'))
+                || has_option(&["--output"], rest)
+        }
+        "base64" => has_option(&["-o", "--output"], rest),
+        "uniq" | "xxd" => operands() > 1,
+        "awk" | "gawk" | "mawk" | "nawk" => rest
+            .iter()
+            .any(|word| word.split_once("print").is_some_and(|(_, behind)| behind.contains('>'))),
+        _ => false,
+    }
 }
 
 fn plain(words: &[&str], depth: usize) -> Result<(), Unclear> {
@@ -61,6 +85,9 @@ fn plain(words: &[&str], depth: usize) -> Result<(), Unclear> {
     if !tells && base != "git" && rest.iter().any(|word| is_input(word)) {
         return Err(Unclear::RunsUnseen);
     }
+    if !tells && rest.iter().any(|word| RUNNING_PARTS.iter().any(|part| word.contains(part))) {
+        return Err(Unclear::RunsUnseen);
+    }
     if runs_by_option(base, rest) {
         return Err(Unclear::RunsUnseen);
     }
@@ -82,7 +109,7 @@ fn by_its_own_ways(base: &str, rest: &[&str]) -> bool {
     match family {
         "deno" | "bun" => match rest {
             [only] if TELLING.contains(only) => true,
-            ["run", file, ..] | [file, ..] if file.contains('.') && !file.contains("://") => {
+            ["run", file, ..] | [file, ..] if file.contains('.') && !file.contains(':') => {
                 is_file(file)
             }
             [part, ..] => PROJECT.contains(part) || family == "bun" && *part == "run",
@@ -94,10 +121,10 @@ fn by_its_own_ways(base: &str, rest: &[&str]) -> bool {
         "awk" | "gawk" | "mawk" | "nawk" => prints(rest),
         "tar" | "gtar" | "bsdtar" => packs(rest),
         "git" => is_known_to_git(rest),
-        // Configuration of what later ones run.
-        "npm" | "pnpm" | "yarn" => {
-            !rest.first().is_some_and(|part| ["config", "set", "init", "create"].contains(part))
-        }
+        // What it hands on to `git`.
+        "gh" if rest.contains(&"--") => false,
+        "sbt" => rest.iter().all(|word| is_task(word)),
+        base if runs_by_first_word(base, rest) => false,
         _ => match PARTS.iter().find(|(name, _)| *name == base) {
             Some((_, parts)) => rest.first().is_none_or(|part| {
                 parts.contains(part) || TELLING.contains(part) && rest.len() == 1
@@ -105,6 +132,19 @@ fn by_its_own_ways(base: &str, rest: &[&str]) -> bool {
             None => true,
         },
     }
+}
+
+/// Returns whether the first word of a program lets it run the rest.
+fn runs_by_first_word(base: &str, rest: &[&str]) -> bool {
+    let of = FIRST_RUNS.iter().find(|(name, _)| *name == base);
+    let first = rest.iter().find(|word| !word.starts_with('-'));
+    of.zip(first).is_some_and(|((_, words), first)| words.contains(first))
+}
+
+/// Returns whether a word is a task of `sbt`, and no text that it runs.
+fn is_task(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-/:".contains(c);
+    word.chars().all(plain) && !["eval", "set", "console", "shell"].contains(&word)
 }
 
 /// Returns the command that a program runs, if it is one that runs its arguments; `None` within if it
@@ -115,14 +155,24 @@ fn opened<'a, 'b>(base: &str, rest: &'a [&'b str]) -> Option<Option<&'a [&'b str
     };
     if let Some((_, parts)) = RUN_REST.iter().find(|(name, _)| *name == base) {
         let runs = |word: &&str| parts.contains(word);
-        return match rest {
-            [first, "--", inner @ ..] | [first, inner @ ..] if runs(first) => Some(command(inner)),
+        match rest {
+            [first, "--", inner @ ..] | [first, inner @ ..] if runs(first) => {
+                return Some(command(inner));
+            }
             // Behind an option it may be the option's value, or what is done.
-            rest if rest.iter().any(runs) && rest[0].starts_with('-') => Some(None),
-            _ => None,
-        };
+            rest if rest.iter().any(runs) && rest[0].starts_with('-') => return Some(None),
+            _ => {}
+        }
     }
     let inner = match (base, rest) {
+        ("yarn" | "pnpm", rest) if rest.iter().any(|word| ["exec", "dlx"].contains(word)) => None,
+        // A script of the project, or a program.
+        ("yarn" | "pnpm" | "bun", ["run", inner @ ..]) => command(inner),
+        ("yarn" | "pnpm", [first, ..])
+            if !first.starts_with('-') && !runs_by_first_word(base, rest) =>
+        {
+            command(rest)
+        }
         ("nohup" | "time", inner) => command(inner),
         ("sudo" | "doas", ["-n", inner @ ..] | inner) => command(inner),
         ("nice", ["-n", much, inner @ ..]) if is_number(much) => command(inner),
@@ -192,14 +242,17 @@ fn is_harmless_setting(word: &str) -> bool {
 /// Returns whether one of the options lets the program run something; a long one may be shortened.
 fn runs_by_option(base: &str, rest: &[&str]) -> bool {
     let of = RUNNING_OPTIONS.iter().find(|(name, _)| *name == base);
+    let unversioned = base.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
+    let compiles = COMPILERS.contains(&unversioned.rsplit('-').next().unwrap_or(unversioned));
     of.is_some_and(|(_, options)| has_option(options, rest))
+        || compiles && has_option(COMPILER_OPTIONS, rest)
 }
 
 fn has_option(options: &[&str], rest: &[&str]) -> bool {
     let is = |word: &&str, option: &&str| {
         let given = word.split_once('=').map_or(*word, |(name, _)| name);
         match option.starts_with("--") {
-            true => given.len() > 3 && option.starts_with(given) || word.starts_with(*option),
+            true => given.len() > 2 && option.starts_with(given) || word.starts_with(*option),
             false => word.starts_with(*option),
         }
     };
@@ -355,3 +408,6 @@ pub(super) fn is_file(word: &str) -> bool {
 pub(super) fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
+
+#[cfg(test)]
+mod tests;

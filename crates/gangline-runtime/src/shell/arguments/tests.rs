@@ -79,6 +79,22 @@ const ALL_SHOWN: &[&str] = &[
     "sk-ant-api03-0123456789abcdefghij x",
     "$X sk-ant-api03-0123456789abcdefghij",
     "\"e\"val sk-ant-api03-0123456789abcdefghij",
+    // Another part of it runs what this one says.
+    "echo --token=reboot1 | cut -d= -f2 | sh",
+    "echo --token=reboot1 | tee >(cut -d= -f2 | sh)",
+    "(a; echo --token=reboot1) | xargs -n1 echo",
+    ": --token=reboot1; ${_#*=}",
+    ": --token=reboot1; a \"$_\"; b",
+    "f() { ${1#*=}; }; f --token=reboot1",
+    "function f { $2; }; f --token=reboot1",
+    "$(echo --token=reboot1 | cut -d= -f2)",
+    "x=$(echo --token=reboot1); ${x#*=}",
+    "echo --token=reboot1 > x; chmod +x x; ./x",
+    "{ echo --token=reboot1; } > x; ./x",
+    "eval \"$(echo --token=reboot1)\"",
+    "touch -- --token=reboot1; ls | cut -d= -f2 | sh",
+    "git -c alias.token=push token",
+    "docker run --rm img token=abcdef12",
     // Paths.
     "cat --password=/etc/passwd1",
     "curl --token=../../x/y12345678",
@@ -122,6 +138,8 @@ fn a_plain_argument_word_has_its_secret_hidden() {
         ("login KEY; id", "login #; id"),
         ("login KEY&& id", "login #&& id"),
         ("a | (b KEY)", "a | (b #)"),
+        ("cd x && login KEY | grep a | head -1", "cd x && login # | grep a | head -1"),
+        ("login KEY 2>&1 | tail -5; a", "login # 2>&1 | tail -5; a"),
         ("a $(b KEY) c", "a $(b #) c"),
         ("a \"$(b KEY)\" c", "a \"$(b #)\" c"),
         ("if a KEY; then b; fi", "if a #; then b; fi"),
@@ -142,7 +160,7 @@ fn long_commands_are_read() {
     let list = format!("login {KEY}\n").repeat(400);
     assert_eq!(arguments(&list).map(|words| words.len()), Ok(400));
     let body = "a line of a file;\n".repeat(4000);
-    let script = format!("cat > x <<'E'\n{body}E\nlogin {KEY}");
+    let script = format!("cat <<'E'\n{body}E\nlogin {KEY}");
     assert_eq!(arguments(&script).map(|words| words.len()), Ok(1));
     for piece in ["a|", "((", "$(", "\"", "a<<E\n", "{ ", "if a; then "] {
         let _ = arguments(&piece.repeat(ARGUMENTS_MAX / piece.len()));
