@@ -50,7 +50,7 @@ use gangline_irc::client::LinkCommand;
 use gangline_mcp::table;
 use gangline_os::{CancellationToken, clock};
 use gangline_runtime::{ApprovalReply, Block, RuntimeEvent, StopReason};
-use gangline_store::{Entry, NewEvent, StoreError};
+use gangline_store::{Entry, StoreError};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info};
 
@@ -404,7 +404,9 @@ impl AgentLoop {
                 self.think(Input::Runtime(RuntimeInput::Steered { turn, messages }));
             }
             RuntimeEvent::Message { turn, message } => {
-                self.record(Some(turn), wire::assistant(&message));
+                let recorded = wire::assistant(&message, &self.me.redactor);
+                self.record(Some(turn), recorded.event);
+                let mut calls = recorded.calls.into_iter();
                 if !message.model.is_empty() {
                     self.shown.spoke.clone_from(&message.model);
                 }
@@ -415,9 +417,9 @@ impl AgentLoop {
                             self.talk.text(&text);
                             RuntimeInput::Text { turn, text }
                         }
-                        Block::ToolUse { id, name, input } => {
+                        Block::ToolUse { id, name, input: _ } => {
                             self.talk_now(turn);
-                            self.tool_begins(id, name, &input);
+                            self.tool_begins(id, name, calls.next().unwrap_or_default());
                             self.steer_whispers();
                             RuntimeInput::Output { turn }
                         }
@@ -479,13 +481,9 @@ impl AgentLoop {
             self.skipped += 1;
             return;
         }
-        if let Some(event) = self.new_event(turn, &event.into()) {
+        if let Some(event) = new_event(&self.me, turn, &event.into()) {
             self.journal.push(Entry::Events(vec![event]));
         }
-    }
-
-    fn new_event(&self, turn: Option<TurnId>, event: &event::Event) -> Option<NewEvent> {
-        new_event(&self.me, turn, event)
     }
 }
 

@@ -18,6 +18,9 @@ use gangline_core::{
 use gangline_os::clock::{UnixMicros, parse_rfc3339, rfc3339};
 use gangline_store::{Cursor, Event as Row, EventQuery, Store, StoreError};
 use jiff::{Timestamp, tz::TimeZone};
+use serde_json::{Value, json};
+
+use crate::shown_input;
 
 /// How much of a text is shown, in characters.
 const TEXT_MAX: usize = 160;
@@ -116,6 +119,20 @@ fn stamp(at: UnixMicros, zone: &TimeZone) -> Option<String> {
 #[must_use]
 pub fn is_private(event: &EventRecord) -> bool {
     ["whisper", "whisper_delivered"].contains(&event.kind.as_str())
+}
+
+/// Returns the event as other agents read it: without the commands that owners alone are shown.
+#[must_use]
+pub fn for_agents(mut event: EventRecord) -> EventRecord {
+    let blocks = event.payload.get_mut("content").and_then(Value::as_array_mut);
+    for block in blocks.into_iter().flatten() {
+        let name = block.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let Some(input) = block.get_mut("input") else { continue };
+        if shown_input::is_for_owners(&name, input) {
+            *input = json!({"command": view::WITHHELD});
+        }
+    }
+    event
 }
 
 /// Returns whether `logs` shows anything of an event.
@@ -348,3 +365,6 @@ pub fn asked(number: ApprovalNumber, (tool, summary): (&str, &str)) -> String {
 pub fn short(text: &str) -> String {
     cut(&one_line(text), TEXT_MAX)
 }
+
+#[cfg(test)]
+mod tests;

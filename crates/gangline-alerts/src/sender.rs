@@ -16,7 +16,6 @@ use gangline_config::TargetKind;
 use gangline_core::{
     AgentName,
     alert::{self, AfterFailure, DeliveryState, Failure, Telling, next, text::told},
-    hook::WebhookEvent,
     redact::Redacted,
     time::WallMicros,
 };
@@ -329,11 +328,9 @@ async fn send(
 
 /// Returns the deliveries of one telling.
 fn deliveries(plan: &Plan, row: &AlertRow, how: Telling, now: UnixMicros) -> Vec<NewDelivery> {
-    let mask = |text: &str| match row.event.known() {
-        // It shows what somebody decides on: nothing more of it is hidden.
-        Some(WebhookEvent::AgentApproval) => plan.redactor.sourced(text),
-        Some(_) | None => plan.redactor.redact(text),
-    };
+    // The row is masked. It may show what somebody decides on, or what ran: nothing more of it is hidden
+    // but what is known here alone.
+    let mask = |text: &str| plan.redactor.sourced(text);
     let text = mask(&told(row.text.as_str(), how));
     // Of a storm the newest is told, which has its words for all.
     let room_text = row.room_text.as_ref().filter(|_| !matches!(how, Telling::More(_)));

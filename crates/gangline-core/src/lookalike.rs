@@ -8,7 +8,7 @@
 
 mod words;
 
-pub(crate) use words::remarks;
+pub(crate) use words::{in_line, remarks};
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 

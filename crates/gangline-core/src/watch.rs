@@ -99,14 +99,20 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// Returns the step of a call, from the arguments as the backend gave them.
+    /// Returns the step of a call: from the arguments as the backend gave them, and as people see them,
+    /// with what is to be hidden hidden.
     #[must_use]
-    pub fn call(id: &str, tool: &str, input: &Value, redactor: &Redactor) -> Self {
+    pub fn call(
+        id: &str,
+        tool: &str,
+        (input, shown): (&Value, &Value),
+        redactor: &Redactor,
+    ) -> Self {
         let all = input.to_string();
         Self::Call {
             id: id.to_owned(),
             tool: redactor.redact(tool),
-            input: ends(&redactor.redact(&all), STEP_TEXT_MOST),
+            input: ends(&redactor.sourced(&shown.to_string()), STEP_TEXT_MOST),
             digest: of_arguments(input, &all),
             edits: Edit::read(input, redactor),
         }

@@ -44,7 +44,9 @@ const FILE_TOOLS: [&str; 9] =
 const SHELL: &str = "Bash";
 /// By what names such a tool may be told a folder.
 const SHELL_FOLDERS: [&str; 4] = ["cwd", "workdir", "dir_path", "directory"];
-/// Where people see a folder that the tool does not use.
+/// What a model says of a call beside it, which no tool uses.
+const REMARKS: [&str; 2] = ["description", "reason"];
+/// Where people see what the tool does not use.
 const IGNORED: &str = "ignored";
 /// Where they see one of which that is not known.
 const UNSURE: &str = "may_run_in";
@@ -223,6 +225,25 @@ impl Reading {
             fields.insert(IGNORED.to_owned(), ignored.into());
         }
         input
+    }
+
+    /// As [`Reading::without_folder`], of any tool of which it is known what it uses: all else is said to be
+    /// ignored.
+    pub(crate) fn with_known(&self, tool: &str, input: Value, known: &[String]) -> Value {
+        let Value::Object(fields) = input else { return input };
+        let (mut used, ignored): (serde_json::Map<_, _>, serde_json::Map<_, _>) = fields
+            .into_iter()
+            .partition(|(name, _)| known.contains(name) || REMARKS.contains(&name.as_str()));
+        let here = |(name, value): &(String, Value)| {
+            let folder = tool == SHELL && SHELL_FOLDERS.contains(&name.as_str());
+            folder && value.as_str().map(Path::new) == Some(&self.workdir)
+        };
+        let ignored: serde_json::Map<_, _> =
+            ignored.into_iter().filter(|field| !here(field) && !field.1.is_null()).collect();
+        if !ignored.is_empty() {
+            used.insert(IGNORED.to_owned(), ignored.into());
+        }
+        Value::Object(used)
     }
 
     /// As [`Reading::without_folder`], of a program whose shell runs in the folder that `honoured` names.

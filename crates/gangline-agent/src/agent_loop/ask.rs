@@ -20,7 +20,6 @@ use gangline_store::{
     AllowedBefore, Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, NewAlert,
     OpenApproval, Send as StoreSend, WithdrawApproval,
 };
-use serde_json::Value;
 
 use super::AgentLoop;
 use crate::{bus::Ruled, journal::Single, place, rules, shown_input, texts};
@@ -136,13 +135,6 @@ impl AgentLoop {
         self.asks.folder = folder;
         self.asks.home = home;
         self
-    }
-
-    /// Returns in one line what the call of a tool does.
-    pub(super) fn summary_of(&self, tool: &str, input: &Value) -> String {
-        let input = masked(input.clone(), &self.me.redactor);
-        let summary = view::summary(&wanted(tool, &input));
-        self.me.redactor.redact(&summary).into_string()
     }
 
     /// Takes what the backend asks.
@@ -313,19 +305,6 @@ impl AgentLoop {
         self.journal.push(Single::Withdraw(Box::new(withdraw)));
         let named = number.map_or_else(|| format!("for {}", ask.tool), |number| number.to_string());
         self.record_notice(Some(turn), "approval_withdrawn", texts::approval_taken_back(&named));
-    }
-}
-
-/// Returns the arguments with each text masked on its own, before any of it is cut.
-fn masked(value: Value, redactor: &Redactor) -> Value {
-    match value {
-        Value::String(text) => Value::String(redactor.redact(&text).into_string()),
-        Value::Array(values) => values.into_iter().map(|it| masked(it, redactor)).collect(),
-        Value::Object(fields) => {
-            let field = |(name, value)| (name, masked(value, redactor));
-            Value::Object(fields.into_iter().map(field).collect())
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
 }
 

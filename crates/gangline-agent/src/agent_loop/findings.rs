@@ -60,6 +60,8 @@ impl AgentLoop {
         let view = self.core.view();
         let tool = self.tool();
         let oldest = self.oldest();
+        let login = self.shown.login_hint.as_ref();
+        let login = login.map(|hint| self.me.redactor.redact(hint).into_string());
         let told = texts::watchdog(
             found,
             Told {
@@ -67,14 +69,15 @@ impl AgentLoop {
                 tool: tool.as_ref(),
                 oldest: oldest.map(|row| Oldest { id: row.id, sender: &row.sender }),
                 waiting: view.waiting,
-                needs_login: self.shown.login_hint.as_deref(),
+                needs_login: login.as_deref(),
                 death: self.shown.death.as_deref(),
                 in_turn: view.turn.is_some(),
             },
         );
         let redact = |text: &str| self.me.redactor.redact(text);
         let mut new = NewFinding::new(self.me.agent.clone(), found.kind, redact(&told.cause));
-        new.evidence = redact(&told.evidence);
+        // Of texts that are masked: nothing more of a tool that runs is hidden.
+        new.evidence = self.me.redactor.sourced(&told.evidence);
         new.message = oldest
             .filter(|_| found.kind == FindingKind::WaitingInbox)
             .map(|row| row.id)

@@ -229,7 +229,7 @@ impl AgentLoop {
         if self.pausing.is_escalated() {
             return;
         }
-        let note = self.me.redactor.redact(&texts::stuck(escalation));
+        let note = self.me.redactor.sourced(&texts::stuck(escalation));
         let holds = match self.pausing.on_escalation {
             OnEscalation::Hold => Holds::Yes,
             OnEscalation::Notify => Holds::No,
@@ -258,7 +258,8 @@ impl AgentLoop {
     }
 
     fn escalated_finding(&self, it: &Escalation, notice: &str) -> NewFinding {
-        let redact = |text: &str| self.me.redactor.redact(text);
+        // The supervisor's texts are masked: nothing more of the calls that they quote is hidden.
+        let masked = |text: &str| self.me.redactor.sourced(text);
         let (short, notice) = match self.pausing.in_private {
             true => {
                 let without = texts::without_words(it);
@@ -269,14 +270,16 @@ impl AgentLoop {
             false => (texts::spiraling(&self.me.agent, it), notice.to_owned()),
         };
         let choices = escalation::choices();
-        let (agent, cause) = (self.me.agent.clone(), redact(&it.cause));
+        let (agent, cause) = (self.me.agent.clone(), masked(&it.cause));
         let affects = texts::affected(it, self.pausing.on_escalation);
         NewFinding {
-            evidence: redact(&it.evidence),
+            evidence: masked(&it.evidence),
             choices,
             recommended: Some(ChoiceWord::Resume),
-            affects: redact(&affects),
-            alert: Some(AlertWords { text: redact(&short), room_text: Some(redact(&notice)) }),
+            affects: masked(&affects),
+            alert: Some(AlertWords { text: masked(&short), room_text: Some(masked(&notice)) }),
+            // Whether it was asked in private.
+            message: self.core.view().messages.first().copied(),
             ..NewFinding::new(agent, FindingKind::Escalation, cause)
         }
     }

@@ -66,7 +66,8 @@ impl AgentLoop {
             // What runs concerns the place for which the turn began.
             let tool = tool.as_ref().filter(|_| index == 0);
             let text = texts::progress(after, tool, row.id);
-            let text = self.me.redactor.redact(&text);
+            // The tool's line is masked, and nothing more of what runs is hidden.
+            let text = self.me.redactor.sourced(&text);
             says.push(self.aside(row, format!("p-{turn}-{number}-{index}"), vec![text.into()]));
         }
         for say in says {

@@ -17,8 +17,8 @@ use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
 use gangline_store::{Entry, LineKind, NewAlert};
 
-use super::AgentLoop;
-use crate::{alerts::alert, place, texts};
+use super::{AgentLoop, wire};
+use crate::{alerts::alert, place, shown_input, texts};
 
 /// The most that is reported of a message or an error, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
@@ -78,17 +78,24 @@ impl AgentLoop {
         if self.shown.unasked.is_some() {
             return;
         }
-        let summary = self.summary_of(tool, input);
-        let ran = cut(&format!("{tool} `{summary}`"), UNASKED_MAX);
+        let shown = shown_input::recorded(tool, input, &self.me.redactor);
+        let ran = match wire::in_a_line(tool, &shown) {
+            unshown if unshown.is_empty() => tool.to_owned(),
+            summary => cut(&format!("{tool} `{summary}`"), UNASKED_MAX),
+        };
         let mode = self.shown.permissions.map_or("ask", Permissions::as_str);
         let text = texts::ran_unasked((&self.me.agent, mode), &ran);
         self.shown.unasked = Some(ran.clone());
         self.record_notice(Some(turn), "unasked", text.clone());
-        let alert = alert(&self.me, WebhookEvent::AgentError, &text).group("unasked");
+        // Nothing more of what ran is hidden.
+        let text = self.me.redactor.sourced(&text);
+        let agent = self.me.agent.clone();
+        let alert = NewAlert::new(agent, WebhookEvent::AgentError, text.clone()).group("unasked");
         self.raise(alert);
         if let Some(row) = self.asker() {
             let key = format!("unasked-{turn}");
-            let mut say = self.say_there(row, turn, key, &text);
+            let mut say = self.say_there(row, turn, key, "");
+            say.lines = vec![text.into()];
             // A notice never wakes.
             say.kind = LineKind::Notice;
             self.journal.push(Entry::Send(Box::new(say)));

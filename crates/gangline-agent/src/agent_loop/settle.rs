@@ -16,7 +16,10 @@ use gangline_runtime::FailureKind;
 use gangline_store::{EndTurn, Entry, LineKind, MessageRow, NewMessage, Send as StoreSend, Settle};
 
 use super::{AgentLoop, show};
-use crate::{identity::Identity, texts};
+use crate::{
+    identity::{Identity, new_event},
+    texts,
+};
 
 impl AgentLoop {
     pub(super) fn end_turn(&mut self, turn: TurnId, outcome: &Outcome, settled: Vec<Settlement>) {
@@ -34,7 +37,7 @@ impl AgentLoop {
             turn,
             outcome: outcome.into(),
             sends: self.sends(turn, &settled),
-            events: self.new_event(Some(turn), &ended.into()).into_iter().collect(),
+            events: new_event(&self.me, Some(turn), &ended.into()).into_iter().collect(),
             withdraw_approvals: Some(texts::turn_over(outcome).to_owned()),
             settle: settled.iter().map(|one| settle(one, &self.me.redactor)).collect(),
         };

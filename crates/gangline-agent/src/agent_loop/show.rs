@@ -81,7 +81,7 @@ pub(super) struct Tool {
     /// The call's id.
     pub(super) id: String,
     pub(super) name: String,
-    /// Its main argument, masked, fit to be shown in a line.
+    /// Its main argument, masked, fit to be shown in a line; empty if owners alone are shown it.
     what: String,
     /// Since when, RFC 3339.
     since: String,
@@ -174,9 +174,8 @@ impl AgentLoop {
         });
     }
 
-    /// A tool was called.
-    pub(super) fn tool_begins(&mut self, id: String, name: String, input: &serde_json::Value) {
-        let what = self.summary_of(&name, input);
+    /// A tool was called. `what` is its call in one line, masked.
+    pub(super) fn tool_begins(&mut self, id: String, name: String, what: String) {
         let since = rfc3339(self.me.clock.now());
         self.shown.tools.push(Tool { id, name, what, since });
     }

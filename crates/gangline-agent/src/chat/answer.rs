@@ -74,7 +74,8 @@ impl Chat {
         self.notify_masked((key, target), (lines, in_reply_to), question).await;
     }
 
-    async fn notify_masked(
+    /// As [`Self::notify`], of lines that are masked.
+    pub(super) async fn notify_masked(
         &self,
         (key, target): (String, String),
         (lines, in_reply_to): (Vec<Redacted>, Option<MessageId>),

@@ -112,7 +112,7 @@ impl Chat {
             }
             (Target::Nick(_) | Target::Channel(_), _) => vec![changes::only_owners(number)],
         };
-        self.answer_lines(line, &texts).await;
+        self.answer_shown(line, &texts).await;
         Some(Handled::Yes)
     }
 

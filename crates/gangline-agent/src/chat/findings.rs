@@ -3,7 +3,8 @@
 use gangline_core::{
     ApprovalNumber, FindingNumber, Principal, QuestionNumber, Target, Tier,
     attention::{parse_answer, say_to},
-    finding::{ChoiceWord, FindingState},
+    finding::{ChoiceWord, FindingKind, FindingState},
+    name::{ChannelName, fold},
     pause::Continue,
     question::{
         QuestionState,
@@ -32,6 +33,9 @@ pub(super) const NO_TURN: &str = "there is no turn to end";
 const NAMED: u32 = 5;
 /// How much of a cause it quotes, in characters.
 const CAUSE_MAX: usize = 100;
+
+/// What stands for the cause of a finding that comes from a private conversation.
+const ELSEWHERE: &str = "about a private conversation: `gangline attention` shows why";
 
 impl Chat {
     /// Takes the line as the answer to a finding, if it is one. `text` is without the mention.
@@ -261,8 +265,9 @@ impl Chat {
         held.map_or_else(|| error.to_string(), |held| format!("{error}. {held}"))
     }
 
-    /// Returns what of this agent waits for a person, for the end of its status; empty for nothing.
-    pub(super) async fn waits_for_people(&self) -> String {
+    /// Returns what of this agent waits for a person, for the end of its status at this place; empty for
+    /// nothing.
+    pub(super) async fn waits_for_people(&self, place: &str) -> String {
         let agent = Some(self.deps.agent.clone());
         let filter = FindingFilter { agent, resolved: false };
         let rows = self.deps.store.findings(filter, NAMED).await.unwrap_or_else(|error| {
@@ -272,19 +277,37 @@ impl Chat {
         let waiting = rows
             .iter()
             .filter(|row| row.state != FindingState::Resolved && !row.choices.is_empty());
-        let one = |row: &FindingRow| {
-            let cause = cut(row.cause.as_str(), CAUSE_MAX);
-            format!(
-                "{} {cause} (say `{} {}`)",
-                row.number,
-                row.number,
-                attention::words(row).replace(", ", "|")
-            )
-        };
-        let all: Vec<String> = waiting.map(one).collect();
+        let mut all: Vec<String> = Vec::new();
+        for row in waiting {
+            let cause = match self.is_told_at(row, place).await {
+                true => cut(row.cause.as_str(), CAUSE_MAX),
+                false => format!("{}, {ELSEWHERE}", row.kind),
+            };
+            let (number, words) = (row.number, attention::words(row).replace(", ", "|"));
+            all.push(format!("{number} {cause} (say `{number} {words}`)"));
+        }
         if all.is_empty() {
             return String::new();
         }
         format!("; waits for a person: {}", all.join("; "))
+    }
+
+    /// Returns whether the cause of a finding may be told at a place: it may quote what was asked in a
+    /// private conversation.
+    async fn is_told_at(&self, row: &FindingRow, place: &str) -> bool {
+        let quotes = row.kind.known() == Some(FindingKind::Escalation);
+        let Some(message) = row.message else { return !quotes };
+        match self.deps.store.message(message).await {
+            Ok(Some(asked)) => {
+                let target = &asked.target;
+                target.parse::<ChannelName>().is_ok() || fold(target) == fold(place)
+            }
+            // A message that is not there any more tells nothing.
+            Ok(None) => !quotes,
+            Err(error) => {
+                warn!(%error, "cannot read where a finding comes from");
+                false
+            }
+        }
     }
 }

@@ -113,13 +113,12 @@ impl Chat {
         let told = approvals::not_shown(row.number, word.reach, &line.target);
         self.answer(line, &told).await;
         let text = changes::asked(row, &shown.target);
-        let lines = split::redacted_lines(&self.deps.redactor.redact(&text), |left| {
+        let lines = split::redacted_lines(&self.deps.redactor.sourced(&text), |left| {
             format!("… (+{left} lines)")
         });
-        let lines = lines.lines.into_iter().map(forged::continued);
-        let lines: Vec<String> = lines.map(|line| line.text.to_string()).collect();
+        let lines = lines.lines.into_iter().map(forged::continued).map(|line| line.text).collect();
         let key = format!("ch-{}-first-{}", row.number, key_of(line));
-        self.notify(key, shown.target, (&lines, None), shown.question).await;
+        self.notify_masked((key, shown.target), (lines, None), shown.question).await;
         self.shown_changes.insert((row.number, shown.place));
         Handled::Yes
     }

@@ -9,6 +9,7 @@ use gangline_core::{
     finding::FindingKind,
     model::ModelName,
     name::{ChannelName, fold},
+    pause::PauseReason,
     room_words::{self, Asked, LATELY, Miss, Reading, Reply, RoomWord},
     trust::{self, Action},
 };
@@ -245,7 +246,8 @@ impl Chat {
                 self.answer_lines(line, &lines).await;
             }
             RoomWord::Status => {
-                let text = self.status(&place_of(line)).await + &self.waits_for_people().await;
+                let place = place_of(line);
+                let text = self.status(&place).await + &self.waits_for_people(&place).await;
                 self.answer(line, &text).await;
             }
             RoomWord::Model => {
@@ -395,6 +397,10 @@ impl Chat {
             if let Some(tool) = &mut showing.tool {
                 tool.what.clear();
             }
+        }
+        // The finding that waits says why, to those who may read it.
+        for pause in &mut showing.note.pauses {
+            pause.note = pause.note.take().filter(|_| pause.reason != PauseReason::Escalation);
         }
         let (agent, epoch) = (&self.deps.agent, self.deps.epoch);
         let around = showing.around(&self.deps.store, agent, self.deps.clock.now()).await;

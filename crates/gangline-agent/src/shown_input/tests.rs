@@ -66,8 +66,49 @@ fn a_command_that_does_not_parse_is_whole_and_for_owners() {
     }
     let known = shown("Bash", &json!({"command": "echo \"known-value-of-the-key"}), &redactor());
     assert_eq!(known.input, json!({"command": "echo \"‹ANTHROPIC_API_KEY›"}));
-    let words = json!({"command": ["bash", "-lc", "echo \"--token=abcdef12", KEY]});
-    assert_eq!(of("Bash", &words), words, "a list of words has no known argument");
+}
+
+/// A program's words reach it as they are; what a shell among them gets to run is a command by itself.
+#[test]
+fn a_list_of_words_is_the_words_of_one_program() {
+    let check = |words: Value, expect: Value, audience: Audience| {
+        let told = shown("Bash", &json!({ "command": words }), &redactor());
+        assert_eq!(told.input, json!({ "command": expect }));
+        assert_eq!(told.audience, audience, "{expect}");
+    };
+    let whole = json!(["bash", "-lc", "echo \"--token=abcdef12"]);
+    check(whole.clone(), whole, Audience::Owners);
+    let whole = json!(["env", "A=1", "sh", "-c", "echo 'x"]);
+    check(whole.clone(), whole, Audience::Owners);
+    let script = |key: &str| json!(["bash", "-lc", format!("login {key}; touch pwn")]);
+    check(script(KEY), script(&hidden()), Audience::Everybody);
+    let whole = json!(["sudo", KEY, "don't"]);
+    check(whole.clone(), whole, Audience::Everybody);
+    let login = |key: &str| json!(["login", key, "don't (", "two words --token=abcdef12"]);
+    check(login(KEY), login(&hidden()), Audience::Everybody);
+    let named = json!(["git", "-c", "alias.token=push", "token", "known-value-of-the-key"]);
+    let shown = json!(["git", "-c", "alias.token=push", "token", "‹ANTHROPIC_API_KEY›"]);
+    check(named, shown, Audience::Everybody);
+    let both = json!({"command": "ls; x", "commands": ["ls", "echo \"x"]});
+    assert_eq!(shown_to("Bash", &both), Audience::Owners, "each of a list is a command");
+}
+
+fn shown_to(tool: &str, input: &Value) -> Audience {
+    shown(tool, input, &redactor()).audience
+}
+
+/// What ran is recorded as it would have been shown; what the agent says is conversation.
+#[test]
+fn a_call_is_recorded_as_it_would_be_shown() {
+    let command =
+        json!({"command": ": -----BEGIN PRIVATE KEY-----; id; : -----END PRIVATE KEY-----"});
+    assert_eq!(recorded("Bash", &command, &redactor()).input, command);
+    let broken = json!({"command": "echo \"--token=abcdef12"});
+    assert!(is_for_owners("Bash", &broken) && !is_for_owners("Bash", &command));
+    let said =
+        json!({"to": "#lab", "text": format!("known-value-of-the-key {KEY} password: hunter22")});
+    let expect = json!({"to": "#lab", "text": "[masked] [masked] password: [masked]"});
+    assert_eq!(recorded("send", &said, &redactor()).input, expect);
 }
 
 /// No line of a file disappears.

@@ -11,6 +11,8 @@ use gangline_runtime::{AssistantMessage, Block, RuntimeEvent, Usage};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::shown_input;
+
 /// The most steps that wait for the supervisor; further ones are skipped.
 pub(crate) const FEED_QUEUE: usize = 256;
 
@@ -49,7 +51,10 @@ impl Fed {
             Seen::TurnStarted { task, .. } => StepKind::TurnStarted { task },
             Seen::Text(text) => StepKind::Text { text: redactor.redact(&text) },
             Seen::Thinking => StepKind::Thinking,
-            Seen::Call { id, name, input } => StepKind::call(&id, &name, &input, redactor),
+            Seen::Call { id, name, input } => {
+                let shown = shown_input::recorded(&name, &input, redactor).input;
+                StepKind::call(&id, &name, (&input, &shown), redactor)
+            }
             Seen::Result { id, is_error: true, content } => {
                 StepKind::failed(&id, &redactor.redact(&content))
             }

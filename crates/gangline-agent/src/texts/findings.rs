@@ -86,7 +86,11 @@ fn evidence(kind: FindingKind, told: Told<'_>) -> String {
     let task = || told.task.map(|task| format!("works on: {}", one_line(task)));
     let tool = || {
         let tool = told.tool?;
-        Some(format!("the tool {} runs: {}", one_line(&tool.name), one_line(&tool.what)))
+        let what = match one_line(&tool.what) {
+            none if none.is_empty() => String::new(),
+            what => format!(": {what}"),
+        };
+        Some(format!("the tool {} runs{what}", one_line(&tool.name)))
     };
     let parts: Vec<String> = match kind {
         FindingKind::BreakerOpen => told.death.map(one_line).into_iter().collect(),

@@ -45,8 +45,9 @@ pub(crate) fn why_held(held: Held, pauses: &[ShownPause]) -> String {
             None => "I am paused until my owner says `resume`".to_owned(),
             Some(at) => format!("I am paused until {}, or until my owner says `resume`", local(at)),
         },
+        // Its cause may be from a private conversation.
         PauseReason::Escalation => {
-            format!("I am held because I seem stuck{note}, until my owner says `resume` or `abort`")
+            "I am held because I seem stuck, until my owner says `resume` or `abort`".to_owned()
         }
         PauseReason::Schedule => {
             format!("I sleep{until}; my owner's `resume` wakes me")

@@ -3,7 +3,8 @@
 
 use gangline_config::{Config, MAX_CONFIG_BYTES, append, compare};
 use gangline_core::{
-    AgentName, ApprovalNumber, SendKey, Target, act::ActKind, forged, shown, split, trust::OWNER,
+    AgentName, ApprovalNumber, SendKey, Target, act::ActKind, forged, redact::Maskable, shown,
+    split, trust::OWNER,
 };
 use gangline_mcp::table::Tool;
 use gangline_os::git::{ObjectId, Repository};
@@ -63,6 +64,8 @@ impl AgentTools {
         };
         let reason = fields::maybe_text(&call.input, "reason")?.unwrap_or_default();
         let redact = |text: &str| self.speaker.redactor.redact(text);
+        // What is allowed is shown whole: nothing is hidden but known values.
+        let whole = |text: &str| self.speaker.redactor.decided(text, Maskable::Nothing).text;
         let new = NewChange {
             agent: fleet.me.clone(),
             turn: context.turn,
@@ -71,8 +74,8 @@ impl AgentTools {
             subject: asked.subject.clone(),
             commit: asked.commit.as_ref().map(|id| id.as_str().to_owned()),
             entry: asked.entry.as_ref().map(|lines| lines.join("\n")),
-            summary: redact(&shown::cut(&asked.summary, SUMMARY_MAX)),
-            detail: redact(&asked.detail.join("\n")),
+            summary: whole(&shown::cut(&asked.summary, SUMMARY_MAX)),
+            detail: whole(&asked.detail.join("\n")),
             reason: redact(reason),
             message: context.messages.first().copied(),
             reply_target: self.home(Some(context)).await?,
@@ -191,7 +194,7 @@ impl AgentTools {
                 idem_key: SendKey::of_call(Some(turn), &format!("change-{number}-{at}")),
                 kind: if at == 0 && target != OWNER { LineKind::Privmsg } else { LineKind::Notice },
                 target,
-                lines: split::redacted_lines(&speaker.redactor.redact(&text), |left| {
+                lines: split::redacted_lines(&speaker.redactor.sourced(&text), |left| {
                     format!("… (+{left} lines)")
                 })
                 .lines

@@ -2,6 +2,7 @@
 //! discretion, and reads what they did (R2-36, R2-38, R2-39). An order is the row that `gangline
 //! stop` writes; the hub follows it.
 
+use gangline_api::event::EventRecord;
 use gangline_config::{Config, Role};
 use gangline_core::{AgentName, act::ActKind};
 use gangline_mcp::table::{LOG_LINES, LOG_LINES_MAX, Tool};
@@ -211,12 +212,14 @@ impl AgentTools {
         let shown = |event: &_| log::is_shown(event, Depth::Work) && !log::is_private(event);
         let read = log::newest(&self.speaker.store, (Some(agent.clone()), limit), &shown).await;
         let (events, _) = read.map_err(|error| error.to_string())?;
+        let events: Vec<EventRecord> = events.into_iter().map(log::for_agents).collect();
         let plain = |text: &str| text.to_owned();
         let mut told = log::lines(&events, Depth::Work, (&TimeZone::system(), &plain));
         // An event may have several lines.
         let most = usize::try_from(limit).unwrap_or(usize::MAX);
         told.drain(..told.len().saturating_sub(most));
-        let masked = |line: &String| self.speaker.redactor.redact(line).into_string();
+        // The record is masked: nothing more of what ran is hidden than what is known here alone.
+        let masked = |line: &String| self.speaker.redactor.sourced(line).into_string();
         let told: Vec<String> = told.iter().map(masked).collect();
         Ok(json!({"agent": agent, "lines": told}).to_string())
     }

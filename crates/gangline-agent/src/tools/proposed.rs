@@ -52,7 +52,15 @@ impl Sides<'_> {
                  to an owner: split it"
             ));
         }
-        let by = self.named_files().await?;
+        if let Some(file) = files.iter().find(|file| is_attributes(&file.path)) {
+            return Err(format!(
+                "no request made: {} tells git what to make of other files when it checks them out, so \
+                 nobody can see here what they will hold: leave it out of the commit; an owner commits it",
+                shown::label(&file.path)
+            ));
+        }
+        let mut by = self.named_files().await?;
+        through(&mut by, &files);
         let is_named = |file: &ChangedFile| by.contains_key(Path::new(&file.path));
         if let Some(file) = files.iter().find(|file| is_named(file) && file.lines.is_none()) {
             return Err(format!(
@@ -116,6 +124,24 @@ impl Sides<'_> {
     }
 }
 
+/// Names with each file what is named behind it: of a link or a submodule another file is read.
+fn through(by: &mut BTreeMap<PathBuf, BTreeSet<String>>, files: &[ChangedFile]) {
+    for file in files {
+        let path = Path::new(&file.path);
+        let behind = by.iter().filter(|(named, _)| named.starts_with(path));
+        let names: BTreeSet<String> = behind.flat_map(|(_, names)| names).cloned().collect();
+        if !names.is_empty() {
+            by.insert(path.to_owned(), names);
+        }
+    }
+}
+
+/// Returns whether a file says how git checks other files out. Some file systems do not tell small letters from
+/// others.
+fn is_attributes(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".gitattributes"))
+}
+
 /// Returns a changed file on one line: `M extra.json, +3 −1 lines`.
 fn described(file: &ChangedFile) -> String {
     let lines = match file.lines {
@@ -124,6 +150,7 @@ fn described(file: &ChangedFile) -> String {
     };
     let mode = match &file.modes {
         Some((_, is)) if is == "120000" => ", a link",
+        Some((_, is)) if is == "160000" => ", a submodule",
         Some((was, is)) if is == "100755" && was != is => ", can be run",
         Some(_) | None => "",
     };
@@ -133,7 +160,8 @@ fn described(file: &ChangedFile) -> String {
 /// Returns the lines of a difference with these files first.
 fn ordered(text: &str, first: &[&str]) -> Vec<String> {
     let mut sections: Vec<Vec<&str>> = Vec::new();
-    for line in text.lines() {
+    // Not `lines`: a return before the break is part of the file.
+    for line in text.strip_suffix('\n').unwrap_or(text).split('\n').filter(|_| !text.is_empty()) {
         match sections.last_mut() {
             Some(section) if !line.starts_with("diff --git ") => section.push(line),
             Some(_) | None => sections.push(vec![line]),
@@ -170,8 +198,9 @@ mod tests {
     #[test]
     fn the_named_files_of_a_difference_come_first() {
         let text = "diff --git a/a b/a\n+x\ndiff --git a/b b/b\n+diff --git a/c b/c\n";
-        let expect = ["diff --git a/b b/b", "+diff --git a/c b/c", "diff --git a/a b/a", "+x"];
-        assert_eq!(ordered(text, &["b", "c"]), expect);
+        let text = text.replace("+x", "+x\r");
+        let expect = ["diff --git a/b b/b", "+diff --git a/c b/c", "diff --git a/a b/a", "+x\r"];
+        assert_eq!(ordered(&text, &["b", "c"]), expect);
         assert_eq!(ordered("", &["b"]), Vec::<String>::new());
     }
 
@@ -188,8 +217,30 @@ mod tests {
             (None, None, "M a<U+000A>b, no text"),
             (Some((1, 1)), Some(("100644", "120000")), "M a<U+000A>b, +1 −1 lines, a link"),
             (Some((0, 0)), Some(("100644", "100755")), "M a<U+000A>b, +0 −0 lines, can be run"),
+            (Some((1, 0)), Some(("000000", "160000")), "M a<U+000A>b, +1 −0 lines, a submodule"),
         ] {
             assert_eq!(described(&file(lines, modes)), expect);
+        }
+    }
+
+    /// A link or a submodule that changes is another file of the same name.
+    #[test]
+    fn what_leads_to_a_named_file_is_named() {
+        let file = |path: &str| ChangedFile {
+            path: path.to_owned(),
+            status: "M".to_owned(),
+            lines: Some((1, 1)),
+            modes: None,
+        };
+        let named = |path: &str, by: &str| (PathBuf::from(path), BTreeSet::from([by.to_owned()]));
+        let mut by = BTreeMap::from([named("sub/mcp.json", "a"), named("subs", "b")]);
+        through(&mut by, &[file("sub"), file("su"), file("sub/other")]);
+        let expect = [named("sub", "a"), named("sub/mcp.json", "a"), named("subs", "b")];
+        assert_eq!(by, BTreeMap::from(expect));
+        for (path, expect) in
+            [(".gitattributes", true), ("a/.GitAttributes", true), ("x.gitattributes", false)]
+        {
+            assert_eq!(is_attributes(path), expect, "{path}");
         }
     }
 }

@@ -4,6 +4,7 @@
 use similar::{ChangeTag, TextDiff};
 
 use crate::{
+    lookalike,
     redact::{self, Hidden},
     shown,
 };
@@ -31,6 +32,37 @@ pub enum Line {
 pub struct Change {
     /// The lines.
     pub lines: Vec<Line>,
+}
+
+/// What is odd about the lines that come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Odd {
+    /// Lines with a letter that looks like another.
+    pub alike: usize,
+    /// Lines with characters that show nothing.
+    pub unseen: usize,
+}
+
+impl Odd {
+    /// Returns the sum of two.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { alike: self.alike + other.alike, unseen: self.unseen + other.unseen }
+    }
+
+    /// Returns it in words; nothing if nothing is odd.
+    #[must_use]
+    pub fn notes(self) -> Vec<String> {
+        let has = |lines: usize, one: &str, many: &str| match lines {
+            0 => None,
+            1 => Some(format!("1 line has {one}")),
+            lines => Some(format!("{lines} lines have {many}")),
+        };
+        let alike = "a letter that looks like another";
+        let unseen = "characters that show nothing, written as `<U+…>`";
+        let alike = has(self.alike, alike, "letters that look like others");
+        alike.into_iter().chain(has(self.unseen, unseen, unseen)).collect()
+    }
 }
 
 /// How many lines a change adds and removes.
@@ -161,6 +193,19 @@ impl Change {
         }
     }
 
+    /// Returns what is odd about the lines that come.
+    #[must_use]
+    pub fn odd(&self) -> Odd {
+        let comes = self.lines.iter().filter_map(|line| match line {
+            Line::Comes(text) => Some(text.as_str()),
+            Line::Stays(_) | Line::Goes(_) | Line::Heading(_) => None,
+        });
+        comes.fold(Odd::default(), |odd, text| {
+            let alike = usize::from(lookalike::in_line(text).is_some());
+            odd.plus(Odd { alike, unseen: usize::from(hides_something(text)) })
+        })
+    }
+
     /// Returns how much is hidden in the lines.
     #[must_use]
     pub fn hidden(&self) -> Hidden {
@@ -172,15 +217,31 @@ impl Change {
         self.lines.iter().map(of).fold(Hidden::default(), Hidden::plus)
     }
 
-    /// Returns the lines for a reader, with everything visible.
+    /// Returns the lines for a reader, with everything visible; behind one that comes with a letter that
+    /// looks like another stands which.
     pub fn shown(&self) -> impl Iterator<Item = String> {
-        self.lines.iter().map(|line| match line {
-            Line::Stays(text) => format!("    {}", shown::code(text)),
-            Line::Goes(text) => format!("  - {}", shown::code(text)),
-            Line::Comes(text) => format!("  + {}", shown::code(text)),
-            Line::Heading(text) => format!("  {}", shown::code(text)),
+        self.lines.iter().flat_map(|line| {
+            let (sign, text) = match line {
+                Line::Stays(text) => ("  ", text),
+                Line::Goes(text) => ("- ", text),
+                Line::Comes(text) => ("+ ", text),
+                Line::Heading(text) => ("", text),
+            };
+            let odd = match line {
+                Line::Comes(text) => lookalike::in_line(text),
+                Line::Stays(_) | Line::Goes(_) | Line::Heading(_) => None,
+            };
+            let odd = odd.map(|odd| format!("      note: {odd}"));
+            std::iter::once(format!("  {sign}{}", shown::code(text))).chain(odd)
         })
     }
+}
+
+/// Returns whether something of a line shows nothing. The return before a break shows nothing either, and is
+/// how some systems end each line.
+fn hides_something(line: &str) -> bool {
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    line.chars().any(|c| shown::is_hidden(c) && c != '\t')
 }
 
 /// A text's lines; a break at its end begins no other line.

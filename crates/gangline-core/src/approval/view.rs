@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use crate::{
     approval::{
         Decision,
-        diff::{Change, Counts},
+        diff::{Change, Counts, Odd},
     },
     id::MessageId,
     lookalike,
@@ -289,12 +289,13 @@ fn remarks(text: &str) -> Vec<String> {
 }
 
 /// Returns what is said of files: the counts of lines, what is hidden in them, and what looks odd in
-/// their names.
+/// them and in their names.
 fn written(files: &[FileChange]) -> Vec<String> {
     let hidden = files.iter().map(|it| it.change.hidden());
     let hidden = hidden.fold(Hidden::default(), Hidden::plus);
     let mut notes = vec![counted(files)];
     notes.extend(hidden.notes());
+    notes.extend(files.iter().map(|it| it.change.odd()).fold(Odd::default(), Odd::plus).notes());
     notes.extend(files.iter().flat_map(|it| remarks(&it.path)));
     notes
 }

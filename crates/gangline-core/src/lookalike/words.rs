@@ -1,8 +1,11 @@
-//! Letters in a command or a path that look like others: `рm` with a Cyrillic letter is not `rm`.
+//! Letters in a command, a path or a file's lines that look like others: `рm` with a Cyrillic letter is not
+//! `rm`.
 //!
 //! A word of one script is left alone, as people write messages in their language. What is pointed out
 //! is a word that mixes scripts, a variant of an ASCII character anywhere, and the name of a command
-//! of which every letter looks like another. Start at [`remarks`].
+//! of which every letter looks like another. In a line of a file, where nobody knows what is a command's
+//! name, a word counts of which every letter looks like another if Latin letters stand in the line and no
+//! word of another script. Start at [`remarks`] and [`in_line`].
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
@@ -42,6 +45,47 @@ pub(crate) fn remarks(text: &str) -> Vec<String> {
         more => notes.push(format!("{more} more words have letters that look like others")),
     }
     notes
+}
+
+/// Returns what is odd about the letters of a line of a file, in words.
+pub(crate) fn in_line(line: &str) -> Option<String> {
+    if line.is_ascii() {
+        return None;
+    }
+    let words = words(line);
+    let foreign = |word: &&Word| word.text.chars().any(is_foreign);
+    let whole = |word: &Word| word.text.chars().filter(|c| c.is_alphabetic()).all(passes);
+    let latin = line.contains(|c: char| c.is_ascii_alphabetic());
+    let passing = latin && words.iter().filter(foreign).all(whole);
+    let wide = line.chars().any(is_wide);
+    let odd = |word: &Word| {
+        let mixes = word.text.contains(|c: char| c.is_ascii_alphabetic());
+        let odd = |c: &char| {
+            let variant = is_variant(*c) && !is_small_or_round(*c) && !wide;
+            variant || is_foreign(*c) && (mixes || passing && whole(word))
+        };
+        Some((word.text.clone(), word.text.chars().find(odd)?))
+    };
+    words.iter().find_map(odd).map(|(word, c)| told(&word, c))
+}
+
+/// Returns whether a letter passes for a Latin one.
+fn passes(c: char) -> bool {
+    twin(c).is_some()
+}
+
+/// Returns whether a character is of a script that is written with wide signs, so that wide forms of ASCII
+/// are its own.
+fn is_wide(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+        | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Returns whether it is a raised, lowered or circled form, which is drawn as that: `m²`.
+fn is_small_or_round(c: char) -> bool {
+    matches!(c, '\u{aa}' | '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{ba}' | '\u{2b0}'..='\u{2ff}'
+        | '\u{1d2c}'..='\u{1d6a}' | '\u{2070}'..='\u{209f}' | '\u{2460}'..='\u{24ff}'
+        | '\u{1f100}'..='\u{1f1ff}')
 }
 
 fn told(word: &str, c: char) -> String {

@@ -239,11 +239,27 @@ fn by_form(text: &str, maskable: Maskable<'_>) -> Vec<Range<usize>> {
     for piece in pieces {
         let line = &text[piece.clone()];
         let mut spans = shapes::keys(line);
-        spans.extend(named::spans(line));
+        // A value that something else takes by its name may be what runs.
+        let uses = |span: &Range<usize>| {
+            named::name_of(line, span.start).is_some_and(|name| takes(text, name))
+        };
+        spans.extend(named::spans(line).into_iter().filter(|span| !uses(span)));
         let spans = super::merged(spans).into_iter().filter(|span| may_hide(&line[span.clone()]));
         parts.extend(spans.map(|span| piece.start + span.start..piece.start + span.end));
     }
     parts
+}
+
+/// Returns whether a text takes a value by its name: `$token`, `${token}`, `%token%`, `run(token)`. Some
+/// shells do not tell small letters from others.
+fn takes(text: &str, name: &str) -> bool {
+    let (text, name) = (text.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(&name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        whole && (before.ends_with(['$', '{', '%', '(']) || after.starts_with(')'))
+    })
 }
 
 fn is_plain(c: char) -> bool {

@@ -135,6 +135,18 @@ fn name_before(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_ascii_lowercase())
 }
 
+/// Returns the name to which the value that begins here is assigned, if it means a secret: the last part
+/// of `alias.token`.
+pub(super) fn name_of(text: &str, value: usize) -> Option<&str> {
+    let before = text[..value].trim_end_matches([' ', '\t', '"', '\'', '`', '\\']);
+    let before = before.strip_suffix('>').unwrap_or(before);
+    let before = before.strip_suffix(['=', ':'])?.trim_end_matches(':');
+    let before = before.trim_end_matches([' ', '\t', '"', '\'', '`', '\\']);
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name = before.rsplit(|c| !word(c)).next()?.trim_start_matches('-');
+    means_secret(&name.to_ascii_lowercase()).then_some(name)
+}
+
 pub(super) fn means_secret(name: &str) -> bool {
     let pwd = || {
         let before = name.strip_suffix(PWD)?;

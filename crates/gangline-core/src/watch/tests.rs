@@ -30,13 +30,13 @@ fn a_failed_call_tried_four_times_is_told_once_and_over_when_it_succeeds() {
     let _ = detectors.observe(&at(0, StepKind::TurnStarted { task }));
     for n in 0..5_u64 {
         let id = n.to_string();
-        let call = StepKind::call(&id, "Bash", &input, &redactor);
+        let call = StepKind::call(&id, "Bash", (&input, &input), &redactor);
         noticed.extend(detectors.observe(&at(n, call)));
         noticed.extend(detectors.observe(&at(n, StepKind::failed(&id, &error))));
     }
     let [Noticed::Raised(found)] = &noticed[..] else { panic!("{noticed:?}") };
     assert_eq!((found.kind, found.nth), (crate::finding::FindingKind::RepeatedError, 1));
-    let call = StepKind::call("6", "Bash", &input, &redactor);
+    let call = StepKind::call("6", "Bash", (&input, &input), &redactor);
     let _ = detectors.observe(&at(9, call));
     let over = detectors.observe(&at(9, StepKind::succeeded("6", &Redacted::constant("done"))));
     assert_eq!(over, [Noticed::Cleared { key: found.key.clone() }]);
@@ -51,7 +51,7 @@ fn what_is_remembered_is_bounded() {
     let _ = detectors.observe(&at(0, StepKind::TurnStarted { task }));
     let mut call = |id: u64, input: serde_json::Value, failed: Option<bool>| {
         let id = id.to_string();
-        let _ = detectors.observe(&at(0, StepKind::call(&id, "Any", &input, &redactor)));
+        let _ = detectors.observe(&at(0, StepKind::call(&id, "Any", (&input, &input), &redactor)));
         let text = Redacted::derived(format!("this is error or result number {id}"));
         match failed {
             Some(true) => drop(detectors.observe(&at(0, StepKind::failed(&id, &text)))),

@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use gangline_core::permission;
-use gangline_harness::{Authorization, Authorizer, ToolCall};
+use gangline_harness::{Authorization, Authorizer, ToolCall, tools};
 use tokio::sync::oneshot;
 
 use super::events::Events;
@@ -54,7 +54,11 @@ impl Permits {
         let (sender, answer) = oneshot::channel();
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), sender);
         let _forget = Forget { permits: self, request: &call.id };
-        let files = self.reading.files(&call.name, &call.input, &[]).into_iter();
+        let input = match known(&call.name) {
+            Some(known) => self.reading.with_known(&call.name, call.input.clone(), &known),
+            None => call.input.clone(),
+        };
+        let files = self.reading.files(&call.name, &input, &[]).into_iter();
         // What is shown is what is opened.
         let files = files.map(|file| match judged {
             Some(judged) if ["Read", "Write", "Edit"].contains(&call.name.as_str()) => {
@@ -63,7 +67,6 @@ impl Permits {
             Some(_) | None => file,
         });
         let files = files.collect();
-        let input = self.reading.without_folder(&call.name, call.input.clone());
         self.events.push(|turn| RuntimeEvent::ApprovalAsked {
             turn,
             ask: ApprovalAsk {
@@ -80,6 +83,13 @@ impl Permits {
             Err(_) => Authorization::Deny { reason: "the request was withdrawn".to_owned() },
         }
     }
+}
+
+/// Returns the arguments that a tool of the harness uses; `None` if it is another's.
+fn known(tool: &str) -> Option<Vec<String>> {
+    let tools = tools::standard(Vec::new());
+    let schema = tools.iter().find(|it| it.name() == tool)?.input_schema();
+    Some(schema.get("properties")?.as_object()?.keys().cloned().collect())
 }
 
 /// Returns the permission; where a file was judged, for that one only.

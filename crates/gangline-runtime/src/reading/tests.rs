@@ -232,3 +232,30 @@ fn a_closed_file_is_closed_by_its_other_names_too() {
         assert!(matches!(place.reading.permit_of_place("Read", &input).0, Permit::Deny(_)));
     }
 }
+
+/// What a tool does not use is not shown as if it counted.
+#[test]
+fn what_a_tool_does_not_use_is_said_to_be_ignored() {
+    let reading = Reading::in_folder("/srv", Permissions::Ask);
+    let known = ["command".to_owned(), "timeout".to_owned()];
+    for (input, expect) in [
+        (json!({"command": "a", "timeout": 5}), json!({"command": "a", "timeout": 5})),
+        (
+            json!({"command": "a", "cwd": "/srv", "env": null, "description": "b"}),
+            json!({"command": "a", "description": "b"}),
+        ),
+        (
+            json!({"command": "a", "cwd": "/", "env": {"PATH": "/x"}, "run_in_background": true}),
+            json!({"command": "a", "ignored":
+                {"cwd": "/", "env": {"PATH": "/x"}, "run_in_background": true}}),
+        ),
+        (json!({"command": "a", "ignored": 1}), json!({"command": "a", "ignored": {"ignored": 1}})),
+    ] {
+        assert_eq!(reading.with_known("Bash", input, &known), expect);
+    }
+    let (path, known) = ("/srv/a", ["file_path".to_owned()]);
+    let input = json!({"file_path": path, "cwd": "/srv", "path": "/other", "mode": "0755"});
+    let expect = json!({"file_path": path, "ignored":
+        {"cwd": "/srv", "path": "/other", "mode": "0755"}});
+    assert_eq!(reading.with_known("Write", input, &known), expect);
+}

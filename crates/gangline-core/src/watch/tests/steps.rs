@@ -44,7 +44,7 @@ fn the_description_of_a_command_makes_it_no_other_call() {
     let call = |input: serde_json::Value| match StepKind::call(
         "1",
         "Bash",
-        &input,
+        (&input, &input),
         &Redactor::default(),
     ) {
         StepKind::Call { digest, .. } => digest,
@@ -102,7 +102,9 @@ fn long_texts_are_cut_in_the_middle() {
 fn secrets_in_arguments_are_masked() {
     let redactor = Redactor::new(["hunter2-hunter2".to_owned()]);
     let input = json!({ "file_path": "hunter2-hunter2", "old_string": "a", "new_string": "b" });
-    let StepKind::Call { input, edits, .. } = StepKind::call("1", "Edit", &input, &redactor) else {
+    let StepKind::Call { input, edits, .. } =
+        StepKind::call("1", "Edit", (&input, &input), &redactor)
+    else {
         unreachable!()
     };
     assert!(!format!("{input} {edits:?}").contains("hunter2"));

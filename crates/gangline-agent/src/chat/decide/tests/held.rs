@@ -129,3 +129,35 @@ async fn a_choice_for_another_agent_is_done_here_or_answered_with_the_line_to_se
     let left: Vec<i64> = left.iter().map(|row| row.number.0).collect();
     assert_eq!(left, [slow, stuck], "only what could be done is decided");
 }
+
+/// What was asked in private is not quoted elsewhere, by the pause and by the finding neither.
+#[tokio::test]
+async fn status_in_a_room_does_not_quote_what_a_private_turn_is_held_for() {
+    let mut room = Room::open().await;
+    room.says(BOB, "#lab", "@ada run it").await;
+    room.says(ORI, "oak-ada", "write to the bank").await;
+    let waiting = room.rig.chat.pending().await.unwrap();
+    let asked: Vec<_> = waiting.iter().map(|row| Some(row.id)).collect();
+    let [public, private] = asked[..] else { panic!("{waiting:?}") };
+    let causes = [(None, "cause one"), (public, "cause two"), (private, "cause three")];
+    for (message, cause) in causes {
+        let new = NewFinding {
+            choices: vec![Choice::new(ChoiceWord::Resume, "does it")],
+            message,
+            key: cause.to_owned(),
+            ..NewFinding::new(ada(), FindingKind::Escalation, Redacted::constant(cause))
+        };
+        room.rig.chat.deps.store.raise_finding(new).await.unwrap();
+    }
+    hold(&room, &[PauseReason::Escalation], true);
+    room.rig.showing.send_modify(|showing| {
+        showing.note.pauses[0].note = Some("cause three".to_owned());
+    });
+    for (place, said, quoted) in
+        [("#lab", "@ada status", [false, true, false]), ("oak-ada", "status", [false, true, true])]
+    {
+        let told = room.says(ORI, place, said).await.join(" ");
+        assert_eq!(causes.map(|(_, cause)| told.contains(cause)), quoted, "{place}: {told}");
+        assert_eq!(told.matches("(say `").count(), 3, "{told}");
+    }
+}
