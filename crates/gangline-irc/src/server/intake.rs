@@ -28,6 +28,7 @@ impl State {
         client.heard_at = now;
         client.pinged_at = None;
         self.has_read(id);
+        self.is_alive(id);
         let label = match &framed {
             Framed::Line(line) | Framed::TooLong { tags: line } => tags::label_of(line),
             Framed::Foreign => None,

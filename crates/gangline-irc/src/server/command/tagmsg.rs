@@ -10,7 +10,7 @@ use crate::{
         outgoing::{Mark, Outgoing, client_only},
         store::Party,
     },
-    wire::numeric as n,
+    wire::{numeric as n, tags},
 };
 
 pub(super) fn run(state: &mut State, call: &Call) {
@@ -18,17 +18,25 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let Some(target) = call.word(0) else {
         return state.numeric(id, n::ERR_NORECIPIENT, &[], "No recipient given (TAGMSG)");
     };
-    let tags = client_only(&call.message.tags);
-    if tags.is_empty() {
+    let carried = client_only(&call.message.tags);
+    if carried.is_empty() {
         return;
     }
     let private = !target.starts_with('#');
     let ids = match target.parse::<Target>() {
         Ok(Target::Channel(name)) => {
-            let inside = state.channel(name.folded()).is_some_and(|c| c.member(id).is_some());
-            if !inside {
-                let text = "Cannot send to channel";
-                return state.numeric(id, n::ERR_CANNOTSENDTOCHAN, &[target], text);
+            let refused = match state.client(id).zip(state.channel(name.folded())) {
+                Some((client, channel)) => state.muted(client, channel),
+                None => Some("Cannot send to channel: nobody is in it"),
+            };
+            if let Some(text) = refused {
+                // Clients send this by themselves while somebody types; the line will be answered.
+                let typing = carried.iter().all(|(tag, _)| tag == tags::TYPING);
+                let inside = state.channel(name.folded()).is_some_and(|it| it.member(id).is_some());
+                if !(typing && inside) {
+                    state.numeric(id, n::ERR_CANNOTSENDTOCHAN, &[target], text);
+                }
+                return;
             }
             state.members(name.folded(), Some(id))
         }
@@ -53,7 +61,7 @@ pub(super) fn run(state: &mut State, call: &Call) {
         Outgoing::new(&client.source(), "TAGMSG", &[target], None)
             .at(now)
             .account(client.account())
-            .stamped(client.principal(), client.bot, tags.clone())
+            .stamped(client.principal(), client.bot, carried.clone())
             .identified(&msgid)
     };
     let client_has_tags = client.caps.has(Caps::TAGS);
