@@ -223,11 +223,14 @@ impl State {
         let Some(bans) = bans.filter(|bans| !bans.is_empty()) else { return false };
         let source = fold(&client.source());
         let account = client.folded_account();
+        // What marks an account is no letter of a name, and is not folded.
         let fits = |mask: &str| match mask.strip_prefix(ACCOUNT_BAN) {
-            Some(wanted) => account.as_deref().is_some_and(|name| text::matches(name, wanted)),
-            None => text::matches(&source, mask),
+            Some(wanted) => {
+                account.as_deref().is_some_and(|name| text::matches(name, &fold(wanted)))
+            }
+            None => text::matches(&source, &fold(mask)),
         };
-        if !bans.iter().any(|ban| fits(&fold(&ban.mask))) {
+        if !bans.iter().any(|ban| fits(&ban.mask)) {
             return false;
         }
         let free = client.tier() == Tier::Owner

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_number_is_greater_than_all_before_it_and_its_slot_is_used_again() {
     let mut clients = Clients::default();
-    let mut add = |clients: &mut Clients<char>, name| {
+    let add = |clients: &mut Clients<char>, name| {
         let id = clients.next_id();
         clients.insert(id, name);
         id

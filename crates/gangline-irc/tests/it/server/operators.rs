@@ -59,7 +59,7 @@ async fn whowas_tells_who_had_a_nick_the_last_one_first() {
     ann.send("WHOWAS BEN").await;
     for user in ["two", "one"] {
         let was = ann.until("314").await;
-        assert_eq!(was.params[1..3], ["ben", user]);
+        assert_eq!(was.params[1..3], ["ben", &format!("~{user}")]);
         assert_eq!(was.params[5], format!("{user} was here"));
         assert!(ann.until("312").await.params[3].starts_with("until 2"));
     }

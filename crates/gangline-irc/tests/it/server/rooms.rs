@@ -220,7 +220,7 @@ async fn a_ban_keeps_out_and_quiet_and_outlives_a_restart() {
     fay.send("MODE #m b").await;
     for mask in ["ulf!*@*", "~a:EVE"] {
         let ban = fay.until("367").await;
-        assert_eq!(ban.params[1..4], ["#m", mask, "fay!fay@localhost"]);
+        assert_eq!(ban.params[1..4], ["#m", mask, "fay!~fay@localhost"]);
     }
     fay.until("368").await;
     let mut ulf = room.plain("ULF").await;

@@ -401,7 +401,7 @@ fn the_refusal_of_another_request_fails_no_line() {
     let refused = ":irc 482 ada #den :You're not channel operator";
     let mut story = Story::plain();
     let topic = Message::new("TOPIC").param("#den").trailing("mine");
-    assert_eq!(story.command(LinkCommand::Raw(topic)), ["TOPIC #den mine"]);
+    assert_eq!(story.command(LinkCommand::Raw(topic)), ["TOPIC #den :mine"]);
     story.command(say("k", "#den", "x"));
     assert_eq!(story.server(refused), [""; 0]);
     assert_eq!(story.server("PONG irc gangline-1"), ["<confirmed k None>"]);

@@ -78,23 +78,23 @@ async fn a_line_gives_more_time_to_register_up_to_a_limit() {
     let room = Room::with(limits, Origin::Own).await;
     let (mut slow, mut endless) = (room.dial().await, room.dial().await);
     let begun = tokio::time::Instant::now();
-    for word in ["CAP LS 302", "NICK slow", "USER s 0 * :s"] {
-        slow.send(word).await;
-        // sleep: a client that sends slowly is what is tested
-        tokio::time::sleep(Duration::from_millis(600)).await;
-    }
-    slow.send("CAP END").await;
-    slow.until("001").await;
-    let talks = async {
+    let slowly = async {
+        for word in ["CAP LS 302", "NICK slow", "USER s 0 * :s"] {
+            slow.send(word).await;
+            // sleep: a client that sends slowly is what is tested
+            tokio::time::sleep(Duration::from_millis(600)).await;
+        }
+        slow.send("CAP END").await;
+        slow.until("001").await;
+    };
+    let endlessly = async {
         let mut ticks = tokio::time::interval(Duration::from_millis(200));
-        loop {
+        while endless.try_send("PING x").await {
             ticks.tick().await;
-            if !endless.try_send("PING x").await {
-                break;
-            }
         }
     };
-    tokio::time::timeout(super::super::support::DEADLINE, talks).await.unwrap();
+    let both = async { tokio::join!(slowly, endlessly) };
+    tokio::time::timeout(super::super::support::DEADLINE, both).await.unwrap();
     assert!(endless.until_closed().await.contains("Registration timed out"));
     assert!(begun.elapsed() >= Duration::from_millis(2400), "{:?}", begun.elapsed());
     room.shut().await;
