@@ -192,6 +192,15 @@ pub(super) struct Called {
     pub(super) events: mpsc::Sender<FromClient>,
 }
 
+/// Tells the server's task that little waits to be written.
+async fn tell_low(id: ClientId, shared: &Shared, events: &mpsc::Sender<FromClient>) {
+    let told = tokio::select! {
+        told = events.send(FromClient::Low { id }) => told.is_ok(),
+        () = shared.kill.cancelled() => false,
+    };
+    tracing::trace!(client = id.0, told, "little waits to be written");
+}
+
 /// Writes what is queued until the server lets go of the queue or kills the connection.
 pub(super) async fn write(
     mut half: Writing,
@@ -210,33 +219,25 @@ pub(super) async fn write(
         if !more {
             break;
         }
-        let mut rest = taken.drain(..);
-        loop {
+        for part in taken.chunks(LINES_PER_WRITE) {
             buffer.clear();
-            rest.by_ref().take(LINES_PER_WRITE).for_each(|line| buffer.extend_from_slice(&line));
-            if buffer.is_empty() {
-                break;
-            }
+            part.iter().for_each(|line| buffer.extend_from_slice(line));
             let written = tokio::select! {
                 written = half.write_all(&buffer) => written.is_ok(),
                 () = shared.kill.cancelled() => false,
             };
             let left = shared.queued.fetch_sub(buffer.len(), Ordering::AcqRel) - buffer.len();
+            // Nothing may follow half a line: it would look like a whole one.
+            whole = written;
             if !written {
-                // Nothing may follow half a line: it would look like a whole one.
-                whole = false;
                 break;
             }
             shared.written.fetch_add(buffer.len() as u64, Ordering::Relaxed);
             if left < LOW && shared.wanted.swap(false, Ordering::AcqRel) {
-                let told = tokio::select! {
-                    told = events.send(FromClient::Low { id }) => told.is_ok(),
-                    () = shared.kill.cancelled() => false,
-                };
-                tracing::trace!(client = id.0, told, "little waits to be written");
+                tell_low(id, &shared, &events).await;
             }
         }
-        drop(rest);
+        taken.clear();
         if buffer.capacity() > 16 * 1024 || lines.is_empty() {
             buffer = Vec::new();
         }

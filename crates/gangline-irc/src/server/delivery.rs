@@ -73,7 +73,7 @@ impl State {
                 self.landed(asker);
             }
             Done::Topic(asker, topic, kept) => command::finish_topic(self, asker, topic, kept),
-            Done::Room(asker, modes, kept) => command::finish_modes(self, asker, modes, kept),
+            Done::Room(asker, room, kept) => command::finish_modes(self, asker, *room, kept),
             Done::Marker(asker, target, marker, kept) => {
                 command::finish_marker(self, (asker, target), marker, kept);
             }

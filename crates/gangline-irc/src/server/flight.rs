@@ -144,7 +144,7 @@ pub(super) enum Done {
     Missed(Asker, String, Result<Vec<Missed>, HistoryError>),
     Found(Asker, Refusal, Result<Option<StoredLine>, HistoryError>),
     Topic(Asker, Topic, Result<(), HistoryError>),
-    Room(Option<Asker>, RoomRow, Result<(), HistoryError>),
+    Room(Option<Asker>, Box<RoomRow>, Result<(), HistoryError>),
     Marker(Asker, String, Marker, Result<(), HistoryError>),
     Line(Asker, Redaction, Result<Option<StoredLine>, HistoryError>),
     Redacted(Asker, Redaction, Box<StoredLine>, Result<(), HistoryError>),
@@ -265,7 +265,7 @@ impl Flights {
             }
             Job::Room { asker, room } => Box::pin(async move {
                 let kept = store.put_room(room.clone()).await;
-                Done::Room(asker, room, kept)
+                Done::Room(asker, Box::new(room), kept)
             }),
             Job::ForgetRoom(channel) => {
                 Box::pin(async move { Done::Kept(store.forget_room(channel).await) })

@@ -1,6 +1,6 @@
 //! TAGMSG: tags without a text (typing and the like). Shown, not kept.
 
-use gangline_core::{Target, Tier};
+use gangline_core::{ChannelName, Target, Tier};
 
 use crate::server::{call::Call, state::State};
 use crate::{
@@ -25,17 +25,7 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let private = !target.starts_with('#');
     let ids = match target.parse::<Target>() {
         Ok(Target::Channel(name)) => {
-            let refused = match state.client(id).zip(state.channel(name.folded())) {
-                Some((client, channel)) => state.muted(client, channel),
-                None => Some("Cannot send to channel: nobody is in it"),
-            };
-            if let Some(text) = refused {
-                // Clients send this by themselves while somebody types; the line will be answered.
-                let typing = carried.iter().all(|(tag, _)| tag == tags::TYPING);
-                let inside = state.channel(name.folded()).is_some_and(|it| it.member(id).is_some());
-                if !(typing && inside) {
-                    state.numeric(id, n::ERR_CANNOTSENDTOCHAN, &[target], text);
-                }
+            if refuse(state, id, &name, &carried) {
                 return;
             }
             state.members(name.folded(), Some(id))
@@ -84,4 +74,26 @@ pub(super) fn run(state: &mut State, call: &Call) {
     if let Some(echo) = echo {
         state.tell(id, echo);
     }
+}
+
+/// Refuses tags for a room in which the client may say nothing; returns whether it did. A typing mark
+/// alone is not answered there: clients send it by themselves, and the line behind it will be.
+fn refuse(
+    state: &mut State,
+    id: ClientId,
+    name: &ChannelName,
+    carried: &[(String, Option<String>)],
+) -> bool {
+    let room = state.channel(name.folded());
+    let refused = match state.client(id).zip(room) {
+        Some((client, channel)) => state.muted(client, channel),
+        None => Some("Cannot send to channel: nobody is in it"),
+    };
+    let Some(text) = refused else { return false };
+    let inside = room.is_some_and(|channel| channel.member(id).is_some());
+    let typing = carried.iter().all(|(tag, _)| tag == tags::TYPING);
+    if !(typing && inside) {
+        state.numeric(id, n::ERR_CANNOTSENDTOCHAN, &[name.as_str()], text);
+    }
+    true
 }
