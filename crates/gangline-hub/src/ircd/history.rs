@@ -15,8 +15,8 @@ use gangline_irc::server::{
     events::NewEvent,
     store::{
         Account, Accounts, Appended, BoxFuture, Commit, Entry, FindLine, HistoryError,
-        HistoryQuery, HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine, ReadMark,
-        RoomModes, StoredLine, TargetRow, TargetsQuery, Topic,
+        HistoryQuery, HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine, ReadMark, RoomRow,
+        StoredLine, TargetRow, TargetsQuery, Topic,
     },
 };
 use gangline_os::lock::FileLock;
@@ -199,12 +199,16 @@ impl HistoryStore for SqliteHistory {
         self.ask(|reply| Job::Redact(seq, reply))
     }
 
-    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, HistoryError>> {
-        self.ask(Job::Modes)
+    fn rooms(&self) -> BoxFuture<'_, Result<Vec<RoomRow>, HistoryError>> {
+        self.ask(Job::Rooms)
     }
 
-    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), HistoryError>> {
-        self.ask(|reply| Job::PutModes(modes, reply))
+    fn put_room(&self, room: RoomRow) -> BoxFuture<'_, Result<(), HistoryError>> {
+        self.ask(|reply| Job::PutRoom(room, reply))
+    }
+
+    fn forget_room(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), HistoryError>> {
+        self.ask(|reply| Job::ForgetRoom(channel, reply))
     }
 
     fn look(&self) -> BoxFuture<'_, Result<(), HistoryError>> {

@@ -14,7 +14,7 @@ use rusqlite::{Connection, InterruptHandle, OpenFlags, params};
 use super::opening::OpenError;
 
 /// The schema that this program writes, kept in `user_version`.
-const SCHEMA: i64 = 5;
+const SCHEMA: i64 = 6;
 
 /// Marks the file as ours (`application_id`): "GLic".
 const APPLICATION: i64 = 0x474c_6963;
@@ -117,6 +117,29 @@ const MIGRATIONS: &[&str] = &[
     CREATE INDEX events_of ON events (room, behind, number, at_us);
     ALTER TABLE conversations ADD COLUMN events INTEGER NOT NULL DEFAULT 0;
     DELETE FROM topics WHERE instr(set_by, '!') = 0",
+    // Rooms belong to accounts. Modes that somebody without an account has set stay, and belong to
+    // nobody: the nick that they were kept under proves nothing. A ban is a line of `bans`: mask, who
+    // set it, microseconds.
+    "CREATE TABLE rooms (
+        channel TEXT PRIMARY KEY,
+        shown TEXT NOT NULL,
+        created_us INTEGER NOT NULL,
+        founder TEXT,
+        ops TEXT NOT NULL,
+        voices TEXT NOT NULL,
+        agents TEXT NOT NULL,
+        flags TEXT NOT NULL,
+        key TEXT,
+        most INTEGER,
+        bans TEXT NOT NULL,
+        at_us INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO rooms
+        SELECT channel, shown, at_us,
+            CASE WHEN substr(set_by, 1, 1) IN ('~', '!') THEN NULL ELSE set_by END,
+            '', '', agents, flags, key, most, '', at_us
+        FROM modes;
+    DROP TABLE modes",
 ];
 
 /// Opens the database, makes or checks its schema, and returns it.

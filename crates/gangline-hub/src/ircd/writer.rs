@@ -7,7 +7,7 @@ use gangline_irc::server::{
     events::{NewEvent, WAITING_MAX},
     store::{
         Account, Accounts, Appended, Commit, Entry, FindLine, HistoryError, HistoryQuery, Marker,
-        Marks, Missed, MissedQuery, NewLine, ReadMark, RoomModes, StoredLine, TargetRow,
+        Marks, Missed, MissedQuery, NewLine, ReadMark, RoomRow, StoredLine, TargetRow,
         TargetsQuery, Topic,
     },
     unkept::UnkeptMarks,
@@ -17,8 +17,9 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
-    events, markers, marks, modes,
+    events, markers, marks,
     opening::{HistoryOptions, OpenError},
+    rooms,
     rows::{self, Numbering, With},
     schema,
 };
@@ -45,8 +46,9 @@ pub(super) enum Job {
     Markers(Reply<Vec<Marker>>),
     PutMarker(Marker, Reply<()>),
     Redact(i64, Reply<()>),
-    Modes(Reply<Vec<RoomModes>>),
-    PutModes(RoomModes, Reply<()>),
+    Rooms(Reply<Vec<RoomRow>>),
+    PutRoom(RoomRow, Reply<()>),
+    ForgetRoom(ChannelName, Reply<()>),
     Close(oneshot::Sender<()>),
 }
 
@@ -176,8 +178,9 @@ impl Writer {
             Job::Markers(reply) => finish(reply, markers::all(&self.db)),
             Job::PutMarker(marker, reply) => finish(reply, markers::put(&self.db, &marker)),
             Job::Redact(seq, reply) => finish(reply, rows::redact(&self.db, seq)),
-            Job::Modes(reply) => finish(reply, modes::all(&self.db)),
-            Job::PutModes(room, reply) => finish(reply, modes::put(&self.db, &room)),
+            Job::Rooms(reply) => finish(reply, rooms::all(&self.db)),
+            Job::PutRoom(room, reply) => finish(reply, rooms::put(&self.db, &room)),
+            Job::ForgetRoom(channel, reply) => finish(reply, rooms::forget(&self.db, &channel)),
             Job::Close(done) => answer(done, ()),
         }
     }

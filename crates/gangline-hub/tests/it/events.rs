@@ -214,7 +214,11 @@ async fn a_history_of_schema_4_is_taken_over() {
     store.close().await;
     let db = Connection::open(folder.path().join("irc.db")).unwrap();
     db.execute_batch(
-        "DROP TABLE events; ALTER TABLE conversations DROP COLUMN events; PRAGMA user_version = 4",
+        "DROP TABLE events; ALTER TABLE conversations DROP COLUMN events; DROP TABLE rooms;
+         CREATE TABLE modes (channel TEXT PRIMARY KEY, shown TEXT NOT NULL, flags TEXT NOT NULL,
+             key TEXT, most INTEGER, set_by TEXT NOT NULL, agents TEXT NOT NULL,
+             at_us INTEGER NOT NULL) STRICT;
+         PRAGMA user_version = 4",
     )
     .unwrap();
     drop(db);
@@ -227,7 +231,7 @@ async fn a_history_of_schema_4_is_taken_over() {
     store.close().await;
     let db = Connection::open(folder.path().join("irc.db")).unwrap();
     let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 5);
+    assert_eq!(version, 6);
 }
 
 /// A look while the server runs finds what no call has met yet, and disturbs nobody.

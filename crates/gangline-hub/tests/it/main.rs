@@ -3,5 +3,5 @@
 mod events;
 mod ircd;
 mod marks;
-mod modes;
+mod rooms;
 mod socket;

@@ -162,7 +162,7 @@ async fn a_history_of_schema_1_gets_marks_and_keeps_its_lines() {
     store.close().await;
     let db = Connection::open(folder.path().join("irc.db")).unwrap();
     db.execute_batch(
-        "DROP TABLE read_marks; DROP TABLE modes; DROP TABLE read_at; DROP TABLE events;
+        "DROP TABLE read_marks; DROP TABLE rooms; DROP TABLE read_at; DROP TABLE events;
          ALTER TABLE conversations DROP COLUMN events; PRAGMA user_version = 1",
     )
     .unwrap();
@@ -181,7 +181,7 @@ async fn a_history_of_schema_1_gets_marks_and_keeps_its_lines() {
     store.close().await;
     let db = Connection::open(folder.path().join("irc.db")).unwrap();
     let schema: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(schema, 5);
+    assert_eq!(schema, 6);
     drop(db);
     let store = open(folder.path()).await;
     assert_eq!(store.marks().await.unwrap().marks.len(), 1);

@@ -18,6 +18,7 @@ mod incoming;
 mod members;
 mod multiline;
 mod nick;
+mod refusals;
 pub(super) mod register;
 mod replay;
 mod rooms;
@@ -389,7 +390,8 @@ impl Session {
     fn refused(&mut self, now: Duration, number: u16, message: Message) {
         let taken = self.history_numeric(&message)
             || self.line_refused(number, &message)
-            || self.room_refused(now, number, &message);
+            || self.room_refused(now, number, &message)
+            || self.line_refused_by_name(number, &message);
         if !taken {
             self.pass_other(message);
         }

@@ -1,11 +1,16 @@
 //! A channel: its members and modes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use gangline_core::ChannelName;
+use gangline_core::{ChannelName, name::fold};
 use gangline_os::clock::UnixMicros;
 
-use super::{access::RoomRule, client_id::ClientId, store::RoomModes};
+use super::{
+    access::RoomRule,
+    client_id::ClientId,
+    holder::Holder,
+    store::{Ban, RoomRow},
+};
 
 /// What a member may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,22 +37,42 @@ pub(super) struct Channel {
     pub(super) created_at: UnixMicros,
     pub(super) members: BTreeMap<ClientId, Member>,
     pub(super) modes: Modes,
-    /// Folded nicks that may come in although it is `+i`.
-    pub(super) invited: std::collections::BTreeSet<String>,
+    /// Who may come in whatever its modes say.
+    pub(super) invited: BTreeSet<Holder>,
+    /// The place of the newest line that was shown in it; 0 before there was one.
+    pub(super) newest: i64,
 }
 
 /// Modes of a channel. Messages from outside are never taken (`n`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Modes {
     /// Letters of `imst` that are set.
-    pub(super) flags: std::collections::BTreeSet<char>,
+    pub(super) flags: BTreeSet<char>,
     pub(super) key: Option<String>,
     pub(super) limit: Option<usize>,
+    pub(super) bans: Vec<Ban>,
 }
 
 impl Modes {
-    pub(super) fn kept(kept: &RoomModes) -> Self {
-        Self { flags: kept.flags.chars().collect(), key: kept.key.clone(), limit: kept.limit }
+    pub(super) fn of(row: &RoomRow) -> Self {
+        Self {
+            flags: row.flags.chars().collect(),
+            key: row.key.clone(),
+            limit: row.limit,
+            bans: row.bans.clone(),
+        }
+    }
+
+    /// Writes the modes into a row.
+    pub(super) fn put_into(&self, row: &mut RoomRow) {
+        row.flags = self.flags.iter().collect();
+        row.key.clone_from(&self.key);
+        row.limit = self.limit;
+        row.bans.clone_from(&self.bans);
+    }
+
+    pub(super) fn bans(&self, mask: &str) -> bool {
+        self.bans.iter().any(|ban| fold(&ban.mask) == fold(mask))
     }
 
     /// Returns what makes these modes of others: letters with their signs, then the parameters.
@@ -65,12 +90,20 @@ impl Modes {
             set.push('l');
             params.push(limit.to_string());
         }
+        for ban in self.bans.iter().filter(|ban| !before.bans(&ban.mask)) {
+            set.push('b');
+            params.push(ban.mask.clone());
+        }
         if self.key.is_none() && before.key.is_some() {
             unset.push('k');
             params.push("*".to_owned());
         }
         if self.limit.is_none() && before.limit.is_some() {
             unset.push('l');
+        }
+        for ban in before.bans.iter().filter(|ban| !self.bans(&ban.mask)) {
+            unset.push('b');
+            params.push(ban.mask.clone());
         }
         let signed = |sign: char, letters: &str| match letters {
             "" => String::new(),
@@ -121,7 +154,8 @@ impl Channel {
             created_at,
             members: BTreeMap::new(),
             modes,
-            invited: std::collections::BTreeSet::new(),
+            invited: BTreeSet::new(),
+            newest: 0,
         }
     }
 

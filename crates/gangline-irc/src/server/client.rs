@@ -12,13 +12,15 @@ use std::{
 use bytes::Bytes;
 use gangline_core::{AgentName, Nick, Principal, Tier};
 use gangline_os::clock::UnixMicros;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     caps::Caps,
     client_id::ClientId,
     draft::Draft,
+    holder::Holder,
+    outbox::Outbox,
     outgoing::Outgoing,
     paced::Paced,
     reading::Reading,
@@ -50,17 +52,23 @@ pub(super) struct Shared {
 /// The queue to a writer is full: its reader does not keep up.
 pub(super) struct QueueFull;
 
-/// The server's end of a connection's queue.
+/// The server's end of a connection's queue; the writer ends after its last line once this is gone.
 pub(super) struct SendQueue {
-    lines: mpsc::Sender<Bytes>,
+    lines: Arc<Outbox>,
     shared: Arc<Shared>,
     cap: usize,
-    /// Bytes that were ever queued.
+    /// Bytes that were ever queued. Only the server's task counts them.
     pushed: AtomicU64,
 }
 
+impl Drop for SendQueue {
+    fn drop(&mut self) {
+        self.lines.close();
+    }
+}
+
 impl SendQueue {
-    pub(super) fn new(lines: mpsc::Sender<Bytes>, shared: Arc<Shared>, cap: usize) -> Self {
+    pub(super) fn new(lines: Arc<Outbox>, shared: Arc<Shared>, cap: usize) -> Self {
         Self { lines, shared, cap, pushed: AtomicU64::new(0) }
     }
 
@@ -68,10 +76,10 @@ impl SendQueue {
     pub(super) fn push(&self, line: Bytes) -> Result<(), QueueFull> {
         let bytes = line.len();
         let before = self.shared.queued.fetch_add(bytes, Ordering::AcqRel);
-        if before + bytes > self.cap || self.lines.try_send(line).is_err() {
+        if before + bytes > self.cap || !self.lines.push(line) {
             return Err(QueueFull);
         }
-        self.pushed.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.pushed.store(self.pushed() + bytes as u64, Ordering::Relaxed);
         Ok(())
     }
 
@@ -183,6 +191,12 @@ pub(super) struct Client {
     pub(super) away: Option<String>,
     pub(super) bot: bool,
     pub(super) invisible: bool,
+    /// Whether it is an operator of the server.
+    pub(super) oper: bool,
+    /// Whether it wants the lines of operators of the server.
+    pub(super) wallops: bool,
+    /// Folded names of the rooms that are this session's.
+    pub(super) founded: BTreeSet<String>,
     /// Folded names.
     pub(super) channels: BTreeSet<String>,
     /// Folded nicks whose coming and going is told.
@@ -223,6 +237,16 @@ impl Client {
             Identity::Account(principal) => Some(&principal.account),
             Identity::Peer(_) | Identity::Shell(_) => None,
         }
+    }
+
+    /// Returns the account, folded.
+    pub(super) fn folded_account(&self) -> Option<String> {
+        self.account().map(gangline_core::name::fold)
+    }
+
+    /// Returns who it is to a room.
+    pub(super) fn holder(&self) -> Holder {
+        self.folded_account().map_or(Holder::Session(self.id), Holder::Account)
     }
 
     pub(super) fn tier(&self) -> Tier {

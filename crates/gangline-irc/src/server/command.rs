@@ -3,6 +3,7 @@
 use super::{call::Call, client_id::ClientId, state::State};
 use crate::wire::numeric as n;
 
+mod about;
 mod authenticate;
 mod away;
 mod batch;
@@ -14,6 +15,7 @@ mod invite;
 mod ison;
 mod join;
 mod kick;
+mod kill;
 mod list;
 mod lusers;
 mod markread;
@@ -22,6 +24,7 @@ mod monitor;
 mod motd;
 mod names;
 mod nick;
+mod oper;
 mod part;
 mod pass;
 mod ping;
@@ -35,14 +38,17 @@ mod topic;
 mod user;
 mod userhost;
 mod version;
+mod wallops;
 mod who;
 mod whois;
+mod whowas;
 
 pub(super) use history::finish as finish_history;
 pub(super) use lusers::run as lusers;
 pub(super) use markread::finish as finish_marker;
 pub(super) use mode::finish as finish_modes;
 pub(super) use motd::run as motd;
+pub(super) use nick::again as nick_again;
 pub(super) use redact::{finish as finish_redaction, found as found_to_redact};
 pub(super) use topic::finish as finish_topic;
 
@@ -60,6 +66,7 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         return;
     }
     match command.as_str() {
+        "ADMIN" => about::admin(state, &call),
         "AUTHENTICATE" => authenticate::run(state, &call),
         "BATCH" => batch::run(state, &mut call),
         "AWAY" => away::run(state, &call),
@@ -67,10 +74,13 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         "CHATHISTORY" => chathistory::run(state, &mut call),
         "HELP" | "HELPOP" => help::run(state, &call),
         "HISTORY" => history::run(state, &mut call),
+        "INFO" => about::info(state, &call),
         "INVITE" => invite::run(state, &call),
         "ISON" => ison::run(state, &call),
         "JOIN" => join::run(state, &call),
         "KICK" => kick::run(state, &call),
+        "KILL" => kill::run(state, &call),
+        "LINKS" => about::links(state, &call),
         "LIST" => list::run(state, &call),
         "LUSERS" => lusers(state, call.id),
         "MARKREAD" => markread::run(state, &mut call),
@@ -78,8 +88,9 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         "MONITOR" => monitor::run(state, &call),
         "MOTD" => motd(state, call.id),
         "NAMES" => names::run(state, &call),
-        "NICK" => nick::run(state, &call),
+        "NICK" => nick::run(state, &mut call),
         "NOTICE" | "PRIVMSG" => privmsg::run(state, &mut call),
+        "OPER" => oper::run(state, &call),
         "PART" => part::run(state, &call),
         "PASS" | "USER" => {
             state.numeric(call.id, n::ERR_ALREADYREGISTERED, &[], "You may not reregister");
@@ -89,13 +100,16 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         "QUIT" => quit::run(state, &call),
         "REDACT" => redact::run(state, &mut call),
         "SETNAME" => setname::run(state, &call),
+        "STATS" => about::stats(state, &call),
         "TAGMSG" => tagmsg::run(state, &call),
         "TIME" => time::run(state, &call),
         "TOPIC" => topic::run(state, &mut call),
         "USERHOST" => userhost::run(state, &call),
         "VERSION" => version::run(state, &call),
+        "WALLOPS" => wallops::run(state, &call),
         "WHO" => who::run(state, &call),
         "WHOIS" => whois::run(state, &call),
+        "WHOWAS" => whowas::run(state, &call),
         unknown => state.numeric(call.id, n::ERR_UNKNOWNCOMMAND, &[unknown], "Unknown command"),
     }
 }
@@ -134,4 +148,14 @@ fn not_on_channel(state: &mut State, id: ClientId, name: &str) {
 
 fn need_op(state: &mut State, id: ClientId, name: &str) {
     state.numeric(id, n::ERR_CHANOPRIVSNEEDED, &[name], "You're not channel operator");
+}
+
+/// Returns whether the client is an operator of the server; says so if it is none.
+fn is_oper(state: &mut State, id: ClientId) -> bool {
+    let is_oper = state.client(id).is_some_and(|client| client.oper);
+    if !is_oper {
+        let text = "Only an operator of this server may do that: log in as the owner, or /oper";
+        state.numeric(id, n::ERR_NOPRIVILEGES, &[], text);
+    }
+    is_oper
 }

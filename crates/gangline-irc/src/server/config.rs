@@ -99,7 +99,7 @@ pub struct Limits {
     /// Files and sockets that the process may have open, if that is known: clients leave some of
     /// them to the rest of it and to the agents.
     pub descriptors: Option<usize>,
-    /// The most connections of one user that have not registered.
+    /// The most connections of one user that have not registered; more of them wait to be read.
     pub registering_each: usize,
     /// The most registered connections of one user other than the one who runs the server.
     pub ready_each: usize,
@@ -112,12 +112,20 @@ pub struct Limits {
     pub in_flight: usize,
     /// The pace at which lines are read from everybody but agents; `None` reads at any pace.
     pub flood: Option<Flood>,
-    /// How long a connection may take to register.
+    /// How long a connection that has not registered may be silent.
     pub register_within: Duration,
+    /// How long it may take to register, whatever it says.
+    pub register_at_most: Duration,
+    /// How long a session may take to answer a PING when another one of its account wants its nick.
+    pub answer_within: Duration,
+    /// Within which time after a line it is stored who has read it.
+    pub read_within: Duration,
     /// How long a client may be silent before it is sent a PING.
     pub ping_every: Duration,
     /// How long the answer to that PING may take.
     pub ping_timeout: Duration,
+    /// How long a stop waits for people's clients to say by the answer to a PING that they have read.
+    pub hear_out: Duration,
     /// How long the last lines of a closing connection, and of the server, may take.
     pub grace: Duration,
 }
@@ -133,7 +141,11 @@ impl Default for Limits {
             channels: 100,
             in_flight: 16,
             flood: Some(Flood { burst: 40, per_second: 8 }),
-            register_within: Duration::from_secs(10),
+            register_within: Duration::from_secs(60),
+            register_at_most: Duration::from_secs(180),
+            answer_within: Duration::from_secs(5),
+            read_within: Duration::from_secs(1),
+            hear_out: Duration::from_millis(300),
             ping_every: Duration::from_secs(120),
             ping_timeout: Duration::from_secs(60),
             grace: Duration::from_secs(5),

@@ -16,6 +16,7 @@ use super::{
     client_id::ClientId,
     config::Flood,
     framing::{Framed, Framer},
+    outbox::Outbox,
     paced::LOW,
     stream::{Reading, Writing},
     trust::Whose,
@@ -151,6 +152,7 @@ async fn read_some(half: &Reading, framer: &mut Framer, shared: &Shared) -> io::
     loop {
         match half.try_read_buf(framer.room()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                framer.rest();
                 half.readable().await?;
                 written = Some(shared.written.load(Ordering::Relaxed));
             }
@@ -202,46 +204,52 @@ pub(super) struct Called {
     pub(super) events: mpsc::Sender<FromClient>,
 }
 
+/// Tells the server's task that little waits to be written.
+async fn tell_low(id: ClientId, shared: &Shared, events: &mpsc::Sender<FromClient>) {
+    let told = tokio::select! {
+        told = events.send(FromClient::Low { id }) => told.is_ok(),
+        () = shared.kill.cancelled() => false,
+    };
+    tracing::trace!(client = id.0, told, "little waits to be written");
+}
+
 /// Writes what is queued until the server lets go of the queue or kills the connection.
 pub(super) async fn write(
     mut half: Writing,
-    mut lines: mpsc::Receiver<Bytes>,
+    lines: Arc<Outbox>,
     Called { id, shared, events }: Called,
 ) -> WriterEnd {
     let mut taken: Vec<Bytes> = Vec::new();
     let mut buffer: Vec<u8> = Vec::new();
     let mut whole = true;
-    loop {
-        let count = tokio::select! {
+    while whole {
+        let more = tokio::select! {
             biased;
-            () = shared.kill.cancelled() => 0,
-            count = lines.recv_many(&mut taken, LINES_PER_WRITE) => count,
-        };
-        if count == 0 {
-            break;
-        }
-        buffer.clear();
-        taken.drain(..).for_each(|line| buffer.extend_from_slice(&line));
-        let written = tokio::select! {
-            written = half.write_all(&buffer) => written.is_ok(),
             () = shared.kill.cancelled() => false,
+            more = lines.take(&mut taken) => more,
         };
-        let left = shared.queued.fetch_sub(buffer.len(), Ordering::AcqRel) - buffer.len();
-        if written {
-            shared.written.fetch_add(buffer.len() as u64, Ordering::Relaxed);
-        }
-        if !written {
-            // Nothing may follow half a line: it would look like a whole one.
-            whole = false;
+        if !more {
             break;
         }
-        if left < LOW && shared.wanted.swap(false, Ordering::AcqRel) {
-            let told = tokio::select! {
-                told = events.send(FromClient::Low { id }) => told.is_ok(),
+        for part in taken.chunks(LINES_PER_WRITE) {
+            buffer.clear();
+            part.iter().for_each(|line| buffer.extend_from_slice(line));
+            let written = tokio::select! {
+                written = half.write_all(&buffer) => written.is_ok(),
                 () = shared.kill.cancelled() => false,
             };
-            tracing::trace!(client = id.0, told, "little waits to be written");
+            let left = shared.queued.fetch_sub(buffer.len(), Ordering::AcqRel) - buffer.len();
+            // Nothing may follow half a line: it would look like a whole one.
+            whole = written;
+            if !written {
+                break;
+            }
+            shared.written.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+            if left < LOW && shared.wanted.swap(false, Ordering::AcqRel) {
+                tell_low(id, &shared, &events).await;
+            }
         }
+        taken.clear();
         if buffer.capacity() > 16 * 1024 || lines.is_empty() {
             buffer = Vec::new();
         }

@@ -1,10 +1,13 @@
-//! How many connections each user has. Pure; owned by the server's task.
+//! How many connections each user has, and which wait. Owned by the server's task.
 //!
 //! One user of the machine must not take every connection that the server can have.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, VecDeque},
+    time::Duration,
+};
 
-use super::{config::Limits, seldom::Seldom, trust::Origin};
+use super::{config::Limits, listeners::Arrival, seldom::Seldom, trust::Origin};
 
 #[cfg(test)]
 mod tests;
@@ -20,9 +23,47 @@ const ALWAYS: usize = 16;
 /// owner out; half of all where there are few.
 const KEPT_FOR_OWN: usize = 16;
 
+/// Connections of one user that may wait to be read: as many as a listening socket's backlog.
+const WAITING_MAX: usize = 1024;
+
+/// What becomes of a connection that has found room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// It is read.
+    Now,
+    /// It waits: many of its user have not registered yet.
+    Waits,
+}
+
+/// Connections that wait to be read, each user's in the order of coming.
+#[derive(Default)]
+pub(super) struct Waiting {
+    of: HashMap<Origin, VecDeque<Arrival>>,
+}
+
+impl Waiting {
+    pub(super) fn add(&mut self, origin: Origin, arrival: Arrival) {
+        self.of.entry(origin).or_default().push_back(arrival);
+    }
+
+    /// Returns the next one for which there is room now; it counts as one that registers.
+    pub(super) fn next(&mut self, crowd: &mut Crowd, limits: &Limits) -> Option<(Origin, Arrival)> {
+        let origin = self.of.keys().copied().find(|origin| crowd.may_be_read(*origin, limits))?;
+        let queue = self.of.get_mut(&origin)?;
+        let arrival = queue.pop_front();
+        if queue.is_empty() {
+            self.of.remove(&origin);
+        }
+        crowd.is_read(origin);
+        Some((origin, arrival?))
+    }
+}
+
 /// Connections of one user.
 #[derive(Default, Clone, Copy)]
 struct Count {
+    /// Not read yet.
+    waiting: usize,
     /// Before 001.
     registering: usize,
     /// After it.
@@ -39,16 +80,16 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    /// Counts a new connection, or says why there is no room for one more. Daemons, who come by
-    /// the private socket, always find room.
+    /// Counts a new connection and says whether it is read at once, or says why there is no room for
+    /// it. Daemons, who come by the private socket, always find room.
     pub(super) fn comes(
         &mut self,
         origin: Origin,
         limits: &Limits,
         agents: usize,
-    ) -> Result<(), String> {
+    ) -> Result<Entry, String> {
         if origin == Origin::Socket {
-            return Ok(());
+            return Ok(Entry::Now);
         }
         let most = most_clients(limits, agents);
         if self.all >= most {
@@ -59,31 +100,40 @@ impl Crowd {
             return Err(why.to_owned());
         }
         let count = self.counts.entry(origin).or_default();
-        if count.registering >= limits.registering_each {
-            let most = limits.registering_each;
-            return Err(format!("{most} connections of your user have not registered yet; wait"));
+        if count.waiting >= WAITING_MAX {
+            return Err(format!("{WAITING_MAX} connections of your user wait already"));
+        }
+        self.all += 1;
+        if count.waiting > 0 || count.registering >= limits.registering_each {
+            count.waiting += 1;
+            return Ok(Entry::Waits);
         }
         count.registering += 1;
-        self.all += 1;
-        Ok(())
+        Ok(Entry::Now)
+    }
+
+    /// Returns whether one more connection of this user may register.
+    fn may_be_read(&self, origin: Origin, limits: &Limits) -> bool {
+        self.counts.get(&origin).is_none_or(|count| count.registering < limits.registering_each)
+    }
+
+    /// Counts a connection that has waited as one that registers.
+    fn is_read(&mut self, origin: Origin) {
+        let count = self.counts.entry(origin).or_default();
+        count.waiting = count.waiting.saturating_sub(1);
+        count.registering += 1;
     }
 
     /// Counts a connection as registered, or says why there is no room for it. The user who runs
-    /// the server has no limit. A registered connection that it replaces `leaves` right after.
-    pub(super) fn registers(
-        &mut self,
-        origin: Origin,
-        leaves: Option<Origin>,
-        limits: &Limits,
-    ) -> Result<(), String> {
+    /// the server has no limit.
+    pub(super) fn registers(&mut self, origin: Origin, limits: &Limits) -> Result<(), String> {
         let Some(count) = self.counts.get_mut(&origin) else { return Ok(()) };
         match origin {
             Origin::Socket => {}
             Origin::Own => {}
             Origin::User(_) | Origin::Unknown(_) => {
-                let stays = count.ready.saturating_sub(usize::from(leaves == Some(origin)));
-                if stays >= limits.ready_each {
-                    return Err(format!("Your user has {stays} connections already"));
+                if count.ready >= limits.ready_each {
+                    return Err(format!("Your user has {} connections already", count.ready));
                 }
             }
         }
@@ -103,7 +153,7 @@ impl Crowd {
         self.all = self.all.saturating_sub(1);
         let place = if was_ready { &mut count.ready } else { &mut count.registering };
         *place = place.saturating_sub(1);
-        if count.registering == 0 && count.ready == 0 {
+        if count.waiting == 0 && count.registering == 0 && count.ready == 0 {
             self.counts.remove(&origin);
         }
     }

@@ -10,7 +10,6 @@ use super::{
     command,
     flight::{Asker, Done, Draft, Flight, Job, Known, Refusal},
     outgoing::{Mark, Outgoing},
-    reading::PRIVATE,
     remarks::Names,
     state::State,
     store::{
@@ -74,7 +73,7 @@ impl State {
                 self.landed(asker);
             }
             Done::Topic(asker, topic, kept) => command::finish_topic(self, asker, topic, kept),
-            Done::Modes(asker, modes, kept) => command::finish_modes(self, asker, modes, kept),
+            Done::Room(asker, room, kept) => command::finish_modes(self, asker, *room, kept),
             Done::Marker(asker, target, marker, kept) => {
                 command::finish_marker(self, (asker, target), marker, kept);
             }
@@ -110,7 +109,8 @@ impl State {
     }
 
     /// Shows a new line to those it is for, its sender left out (unless it talks to itself). A
-    /// private line goes to each session of its party under that session's own nick.
+    /// private line goes to each session of its party under that session's own nick, and to the other
+    /// sessions of its sender.
     fn deliver(
         &mut self,
         sender: ClientId,
@@ -119,9 +119,11 @@ impl State {
     ) {
         let (one, other) = match &line.conversation {
             Conversation::Channel(channel) => {
+                if let Some(channel) = self.channels.get_mut(channel.folded()) {
+                    channel.newest = seq;
+                }
                 let ids = self.members(channel.folded(), Some(sender));
-                self.send_all(ids.iter().copied(), out);
-                return ids.into_iter().for_each(|id| self.shown(id, channel.folded(), seq));
+                return self.show_all(ids, seq, out);
             }
             Conversation::Direct(one, other) => (one, other),
         };
@@ -136,7 +138,43 @@ impl State {
             } else if id != sender {
                 self.tell(id, Outgoing::kept_to(&nick, msgid, line));
             }
-            self.shown(id, PRIVATE, seq);
+            self.shown_alone(id, seq);
+        }
+        if *party != line.sender {
+            self.deliver_to_own_sessions(sender, (seq, msgid, line));
+        }
+    }
+
+    /// Shows somebody's private line in the other sessions of their account: as what they said
+    /// themselves, under the nick that they have there. Only clients that ask for their own lines can
+    /// show one.
+    fn deliver_to_own_sessions(
+        &mut self,
+        sender: ClientId,
+        (seq, msgid, line): (i64, &str, &NewLine),
+    ) {
+        let (Party::Account(_), false) = (&line.sender, line.principal.tier == Tier::Agent) else {
+            return;
+        };
+        for id in self.receivers(&line.sender) {
+            let Some(client) = self.client(id).filter(|client| client.caps.has(Caps::ECHO)) else {
+                continue;
+            };
+            if id == sender {
+                continue;
+            }
+            let own = NewLine { source: client.source(), ..line.clone() };
+            self.tell(id, Outgoing::kept(msgid, &own));
+            self.shown_alone(id, seq);
+        }
+    }
+
+    /// A private line was queued for a client.
+    fn shown_alone(&mut self, id: ClientId, seq: i64) {
+        let Some(client) = self.client_mut(id) else { return };
+        let bytes = client.queue.pushed();
+        if client.reading.shown_alone(bytes, seq) {
+            self.somebody_reads();
         }
     }
 

@@ -155,7 +155,7 @@ pub(super) fn without_keys(changed: &[String]) -> Vec<String> {
                 }
                 at += 1;
             }
-            'o' | 'v' => at += 1,
+            'o' | 'v' | 'b' => at += 1,
             'l' if on => at += 1,
             _ => {}
         }

@@ -12,7 +12,7 @@ use super::{
     history_reply::HistoryReply,
     store::{
         Account, Appended, BoxFuture, Commit, Entry, FindLine, HistoryError, HistoryQuery,
-        HistoryStore, Marker, Missed, MissedQuery, NewLine, Range, ReadMark, RoomModes, StoredLine,
+        HistoryStore, Marker, Missed, MissedQuery, NewLine, Range, ReadMark, RoomRow, StoredLine,
         TargetRow, TargetsQuery, Topic,
     },
     unkept::UnkeptMarks,
@@ -110,10 +110,11 @@ pub(super) enum Job {
     },
     ForgetTopic(ChannelName),
     /// `None` asks for what follows from another request.
-    Modes {
+    Room {
         asker: Option<Asker>,
-        modes: RoomModes,
+        room: RoomRow,
     },
+    ForgetRoom(ChannelName),
     Marker {
         asker: Asker,
         target: String,
@@ -143,7 +144,7 @@ pub(super) enum Done {
     Missed(Asker, String, Result<Vec<Missed>, HistoryError>),
     Found(Asker, Refusal, Result<Option<StoredLine>, HistoryError>),
     Topic(Asker, Topic, Result<(), HistoryError>),
-    Modes(Option<Asker>, RoomModes, Result<(), HistoryError>),
+    Room(Option<Asker>, Box<RoomRow>, Result<(), HistoryError>),
     Marker(Asker, String, Marker, Result<(), HistoryError>),
     Line(Asker, Redaction, Result<Option<StoredLine>, HistoryError>),
     Redacted(Asker, Redaction, Box<StoredLine>, Result<(), HistoryError>),
@@ -262,10 +263,13 @@ impl Flights {
             Job::ForgetTopic(channel) => {
                 Box::pin(async move { Done::Kept(store.forget_topic(channel).await) })
             }
-            Job::Modes { asker, modes } => Box::pin(async move {
-                let kept = store.put_modes(modes.clone()).await;
-                Done::Modes(asker, modes, kept)
+            Job::Room { asker, room } => Box::pin(async move {
+                let kept = store.put_room(room.clone()).await;
+                Done::Room(asker, Box::new(room), kept)
             }),
+            Job::ForgetRoom(channel) => {
+                Box::pin(async move { Done::Kept(store.forget_room(channel).await) })
+            }
             Job::Marker { asker, target, marker } => Box::pin(async move {
                 let kept = store.put_marker(marker.clone()).await;
                 Done::Marker(asker, target, marker, kept)

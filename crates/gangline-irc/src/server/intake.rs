@@ -28,6 +28,15 @@ impl State {
         client.heard_at = now;
         client.pinged_at = None;
         self.has_read(id);
+        self.execute(id, framed, credit);
+        // One that has just said goodbye is none to wait for.
+        if !self.is_doomed(id) {
+            self.is_alive(id);
+        }
+    }
+
+    /// Does what a line asks for, now or when it is its turn.
+    fn execute(&mut self, id: ClientId, framed: Framed, credit: OwnedSemaphorePermit) {
         let label = match &framed {
             Framed::Line(line) | Framed::TooLong { tags: line } => tags::label_of(line),
             Framed::Foreign => None,

@@ -51,14 +51,28 @@ impl Proof {
 impl State {
     /// Checks a credential; a right one puts the client into the account.
     pub(super) fn prove(&mut self, id: ClientId, account: &str, password: &str) -> Proof {
+        let checked = self.check(id, account, password);
+        self.enter_account(id, checked)
+    }
+
+    /// Checks a credential, and does nothing else if it is right.
+    ///
+    /// # Errors
+    /// Why nobody is proved.
+    pub(super) fn check(
+        &mut self,
+        id: ClientId,
+        account: &str,
+        password: &str,
+    ) -> Result<Principal, Proof> {
         if let Some(refused) = self.unlooked(id) {
-            return refused;
+            return Err(refused);
         }
         let Some(origin) = self.client(id).map(|client| client.origin) else {
-            return Proof::Wrong;
+            return Err(Proof::Wrong);
         };
         let found = self.trust.authenticate(origin, account, password);
-        self.proved(id, found)
+        self.checked(id, found)
     }
 
     /// Returns why no credential of the client is looked at now, if there is a reason.
@@ -85,26 +99,41 @@ impl State {
 
     /// Takes the outcome of a check.
     pub(super) fn proved(&mut self, id: ClientId, found: Option<Principal>) -> Proof {
+        let checked = self.checked(id, found);
+        self.enter_account(id, checked)
+    }
+
+    fn enter_account(&mut self, id: ClientId, checked: Result<Principal, Proof>) -> Proof {
+        match checked {
+            Ok(principal) => {
+                self.log_in(id, principal);
+                Proof::Right
+            }
+            Err(proof) => proof,
+        }
+    }
+
+    fn checked(&mut self, id: ClientId, found: Option<Principal>) -> Result<Principal, Proof> {
         let now = self.config.clock.monotonic();
-        let Some(client) = self.client_mut(id) else { return Proof::Wrong };
+        let Some(client) = self.client_mut(id) else { return Err(Proof::Wrong) };
         let origin = client.origin;
         let Some(principal) = found else {
             client.failures += 1;
             tracing::warn!(client = id.0, ?origin, "a wrong credential was given");
             self.throttle.wrong(origin, now);
-            return Proof::Wrong;
+            return Err(Proof::Wrong);
         };
         client.failures = 0;
         self.throttle.right(origin);
-        self.log_in(id, principal);
-        Proof::Right
+        Ok(principal)
     }
 
     fn log_in(&mut self, id: ClientId, principal: Principal) {
         let account = principal.account.clone();
-        let is_agent = principal.tier == Tier::Agent;
+        let (is_agent, is_owner) = (principal.tier == Tier::Agent, principal.tier == Tier::Owner);
         self.identify(id, Identity::Account(principal));
-        let Some(client) = self.client(id) else { return };
+        let Some(client) = self.client_mut(id) else { return };
+        client.oper |= is_owner;
         // Their own link paces agents; a whole answer must not take a minute.
         client.queue.shared().exempt.store(is_agent, Ordering::Relaxed);
         let (source, ready) = (client.source(), client.is_ready());
@@ -117,6 +146,7 @@ impl State {
             ids.insert(id);
             self.send_capable(ids, Caps::ACCOUNT_NOTIFY, &line);
             self.note_last_nick(id);
+            self.hand_over(id);
             self.is_somebody_else(id);
         }
     }

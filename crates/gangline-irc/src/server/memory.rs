@@ -15,7 +15,7 @@ use super::{
     store::{
         Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, Entry, FindLine,
         HistoryError, HistoryQuery, HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine,
-        Party, Range, ReadMark, RoomModes, StoredLine, TargetRow, TargetsQuery, Topic,
+        Party, Range, ReadMark, RoomRow, StoredLine, TargetRow, TargetsQuery, Topic,
     },
 };
 
@@ -36,7 +36,7 @@ struct Inner {
     /// (sender, key, conversation) → place.
     keys: HashMap<(String, String, String), i64>,
     topics: BTreeMap<String, Topic>,
-    modes: BTreeMap<String, RoomModes>,
+    rooms: BTreeMap<String, RoomRow>,
     markers: HashMap<(Party, String), Marker>,
     marks: HashMap<(String, String, String), ReadMark>,
 }
@@ -55,7 +55,7 @@ impl MemoryStore {
             last_event: 0,
             keys: HashMap::new(),
             topics: BTreeMap::new(),
-            modes: BTreeMap::new(),
+            rooms: BTreeMap::new(),
             markers: HashMap::new(),
             marks: HashMap::new(),
         };
@@ -398,16 +398,17 @@ impl HistoryStore for MemoryStore {
         ready(())
     }
 
-    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, HistoryError>> {
-        ready(self.lock().modes.values().cloned().collect())
+    fn rooms(&self) -> BoxFuture<'_, Result<Vec<RoomRow>, HistoryError>> {
+        ready(self.lock().rooms.values().cloned().collect())
     }
 
-    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), HistoryError>> {
-        let mut inner = self.lock();
-        match modes.is_default() {
-            true => inner.modes.remove(modes.channel.folded()),
-            false => inner.modes.insert(modes.channel.folded().to_owned(), modes),
-        };
+    fn put_room(&self, room: RoomRow) -> BoxFuture<'_, Result<(), HistoryError>> {
+        self.lock().rooms.insert(room.channel.folded().to_owned(), room);
+        ready(())
+    }
+
+    fn forget_room(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), HistoryError>> {
+        self.lock().rooms.remove(channel.folded());
         ready(())
     }
 }

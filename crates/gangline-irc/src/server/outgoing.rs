@@ -187,6 +187,13 @@ impl Outgoing {
         self
     }
 
+    /// Returns the line without the time at which it was said: its text has it.
+    #[must_use]
+    pub(super) fn untimed(mut self) -> Self {
+        self.time = None;
+        self
+    }
+
     /// Returns the line without its source (`ERROR`, `PING`, `AUTHENTICATE` have none).
     #[must_use]
     pub(super) fn unsourced(mut self) -> Self {

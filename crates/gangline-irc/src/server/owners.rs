@@ -51,11 +51,11 @@ impl State {
         let owner = self.client(id).is_some_and(|client| client.tier() == Tier::Owner);
         if let Some(why) = self.trouble.writes.as_deref().filter(|_| owner) {
             let text = cannot_store(why);
-            self.send_notice(id, &text);
+            self.tell_notice(id, &text);
         }
         if let Some(why) = self.trouble.damage.as_deref().filter(|_| owner) {
             let text = damaged(why);
-            self.send_notice(id, &text);
+            self.tell_notice(id, &text);
         }
     }
 
@@ -72,12 +72,14 @@ impl State {
         let here = self.clients.values().filter(|client| client.is_ready());
         let owners = here.filter(|client| client.tier() == Tier::Owner);
         for id in owners.map(|client| client.id).collect::<Vec<_>>() {
-            self.send_notice(id, text);
+            self.tell_notice(id, text);
         }
     }
 
-    fn send_notice(&mut self, id: ClientId, text: &str) {
-        let Some(nick) = self.client(id).map(|client| client.name().to_owned()) else { return };
+    /// Says something to a client in the server's name.
+    pub(super) fn tell_notice(&mut self, id: ClientId, text: &str) {
+        let Some(client) = self.client(id) else { return };
+        let nick = if client.is_ready() { client.name() } else { "*" }.to_owned();
         let now = self.now();
         let notice = Outgoing::new(&self.config.name, "NOTICE", &[&nick], Some(text)).at(now);
         self.send_marked(id, &notice, Mark::default());

@@ -62,7 +62,7 @@ impl State {
     /// Sends what has been collected under a label as the beginning of a batch. Without batches
     /// many lines cannot carry a label.
     fn begin_batch(&mut self, id: ClientId) {
-        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(client) = self.clients.get_mut(id) else { return };
         let batches = client.caps.has(Caps::BATCH);
         let Some(scope) = client.scope.as_mut().filter(|scope| scope.batch.is_none()) else {
             return;

@@ -34,9 +34,10 @@ const TAGS_BYTES: usize = 256;
 /// The least bytes of a text that a line carries, however long the names are.
 const TEXT_MIN: usize = 64;
 
-/// What a client asks for that shows when a line was said. irssi asks for `server-time` alone and
-/// shows its own clock.
-const SHOWS_TIME: Caps = Caps::TIME.with(Caps::TAGS);
+/// What clients ask for that show when a line was said. irssi asks for `server-time` without either of
+/// the others and shows its own clock; ZNC asks for it with the second.
+const SHOW_TIME: [Caps; 2] =
+    [Caps::TIME.with(Caps::TAGS), Caps::TIME.with(Caps::USERHOST_IN_NAMES)];
 
 /// Returns who reads at this connection; `None` if nobody is followed there.
 fn reader(client: &Client) -> Option<Reader> {
@@ -117,18 +118,13 @@ impl State {
         self.note(gone);
     }
 
-    /// A line was queued for a client.
-    pub(super) fn shown(&mut self, id: ClientId, place: &str, seq: i64) {
-        let Some(client) = self.client_mut(id) else { return };
-        let bytes = client.queue.pushed();
-        client.reading.shown(place, bytes, seq);
-    }
-
     /// Something was heard from a client: what was written to it before is read.
     pub(super) fn has_read(&mut self, id: ClientId) {
-        let Some(client) = self.client_mut(id) else { return };
+        let Some(client) = self.clients.get_mut(id) else { return };
         let proven = client.queue.shared().proven.load(std::sync::atomic::Ordering::Relaxed);
-        for (place, seq) in client.reading.read(proven) {
+        let channels = &self.channels;
+        let newest = |room: &str| channels.get(room).map_or(0, |channel| channel.newest);
+        for (place, seq) in client.reading.read(proven, newest) {
             self.mark(id, &place, seq);
         }
     }
@@ -141,6 +137,9 @@ impl State {
     }
 
     fn note(&mut self, marks: Vec<ReadMark>) {
+        if !marks.is_empty() {
+            self.keep_soon();
+        }
         marks.into_iter().for_each(|mark| self.flights.note(mark));
     }
 
@@ -180,6 +179,7 @@ impl State {
         let Some(client) = self.client_mut(id) else { return };
         let bytes = client.queue.pushed();
         client.reading.opened(place, bytes);
+        self.somebody_reads();
     }
 
     /// A client that asks for history itself has missed something: its mark moves once it was given
@@ -242,12 +242,12 @@ impl State {
         for stored in missed.lines.iter().filter(|stored| may_be_played(&stored.line.text)) {
             let line = &stored.line;
             let target = if place == PRIVATE { client.name() } else { &line.target };
-            let stamp = match client.caps.has(SHOWS_TIME) {
-                true => String::new(),
-                false => stamp(line.at, now),
-            };
+            let shows = SHOW_TIME.iter().any(|caps| client.caps.has(*caps));
+            let stamp = if shows { String::new() } else { stamp(line.at, now) };
             let texts = texts(line, target, &stamp);
-            out.extend(texts.iter().map(|text| Outgoing::said(target, text, &stored.msgid, line)));
+            let said = texts.iter().map(|text| Outgoing::said(target, text, &stored.msgid, line));
+            // The time is there once: in the tag or in the text.
+            out.extend(said.map(|said| if shows { said } else { said.untimed() }));
         }
         out
     }

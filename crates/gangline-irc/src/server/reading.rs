@@ -17,13 +17,23 @@ mod tests;
 /// The place that stands for all private conversations of a reader.
 pub(super) const PRIVATE: &str = "";
 
-/// Lines of a place that are followed one by one; beyond them the newest ones count together.
-const WAITING_MAX: usize = 64;
+/// Lines that are followed one by one; beyond them the newest ones count together.
+const WAITING_MAX: usize = 16;
+/// Looks after which somebody is asked whether they have read although lines keep coming.
+const LOOKS_MAX: u8 = 12;
 
-/// What a session was shown, by place.
+/// What a session was shown. Lines have one order in all places, and are shown in it: whoever has
+/// read up to a line has read what was shown before it, wherever that was.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     places: BTreeMap<String, Place>,
+    /// Lines that were shown and not read yet: how many bytes must have been proven, which line.
+    waiting: VecDeque<(u64, i64)>,
+    /// The newest line that was shown, and the newest private one.
+    newest: i64,
+    private: i64,
+    /// The newest line at the last look, and how many looks ago the first one came.
+    looked: (i64, u8),
 }
 
 #[derive(Debug, Default)]
@@ -31,8 +41,10 @@ struct Place {
     /// The newest line when the session came in: what was missed goes up to it.
     since: i64,
     missed: Shown,
-    /// Lines that were shown and not read yet: how many bytes must have been proven, which line.
-    waiting: VecDeque<(u64, i64)>,
+    /// How many bytes were queued when what was missed was.
+    opened: u64,
+    /// The newest line that counts as read.
+    read: Option<i64>,
 }
 
 /// Whether a session was shown what was missed in a place. Nothing is read there before.
@@ -59,12 +71,11 @@ pub(super) enum Entry {
 impl Reading {
     /// The session is in a place now, whose newest line was `since`.
     pub(super) fn enter(&mut self, place: &str, since: i64, entry: Entry) {
-        let place = self.places.entry(place.to_owned()).or_default();
-        place.since = since;
-        place.missed = match entry {
-            Entry::Behind => Shown::No,
-            Entry::UpToDate => Shown::Yes,
+        let (missed, read) = match entry {
+            Entry::Behind => (Shown::No, None),
+            Entry::UpToDate => (Shown::Yes, Some(since)),
         };
+        self.places.insert(place.to_owned(), Place { since, missed, opened: 0, read });
     }
 
     pub(super) fn leave(&mut self, place: &str) {
@@ -80,21 +91,32 @@ impl Reading {
         self.places.iter().map(|(name, place)| (name.clone(), place.since)).collect()
     }
 
-    /// A line was queued; with it `bytes` were, all in all.
-    pub(super) fn shown(&mut self, place: &str, bytes: u64, seq: i64) {
-        let Some(place) = self.places.get_mut(place) else { return };
-        if place.waiting.len() >= WAITING_MAX {
-            place.waiting.pop_back();
+    /// A line was queued; with it `bytes` were, all in all. Returns whether that is followed.
+    pub(super) fn shown(&mut self, bytes: u64, seq: i64) -> bool {
+        if self.places.is_empty() {
+            return false;
         }
-        place.waiting.push_back((bytes, seq));
+        self.newest = seq;
+        if self.waiting.len() >= WAITING_MAX {
+            self.waiting.pop_back();
+        }
+        self.waiting.push_back((bytes, seq));
+        true
+    }
+
+    /// The same of a private line.
+    pub(super) fn shown_alone(&mut self, bytes: u64, seq: i64) -> bool {
+        self.private = seq;
+        self.shown(bytes, seq)
     }
 
     /// What was missed is queued; with it `bytes` were.
     pub(super) fn opened(&mut self, place: &str, bytes: u64) {
         let Some(place) = self.places.get_mut(place) else { return };
-        let live = place.waiting.back().map_or(place.since, |(_, seq)| *seq);
         place.missed = Shown::Yes;
-        place.waiting = VecDeque::from([(bytes, live.max(place.since))]);
+        place.opened = bytes;
+        let seq = self.newest.max(place.since);
+        self.shown(bytes, seq);
     }
 
     /// The session has to ask for these lines itself.
@@ -118,20 +140,38 @@ impl Reading {
 
     /// Returns whether something would be read if anything were heard.
     pub(super) fn waits(&self) -> bool {
-        self.places.values().any(|place| place.missed == Shown::Yes && !place.waiting.is_empty())
+        !self.waiting.is_empty() && self.places.values().any(|it| it.missed == Shown::Yes)
     }
 
-    /// Takes out what is read when `proven` bytes are; returns the newest line of each place.
-    pub(super) fn read(&mut self, proven: u64) -> Vec<(String, i64)> {
+    /// Looks whether it is time to ask: no line came since the last look, or lines keep coming.
+    pub(super) fn is_to_be_asked(&mut self) -> bool {
+        let (seen, looks) = self.looked;
+        let asks = seen == self.newest || looks >= LOOKS_MAX;
+        self.looked = (self.newest, if asks { 0 } else { looks + 1 });
+        asks
+    }
+
+    /// Takes out what is read when `proven` bytes are; returns the newest line of each place in which
+    /// something is. `newest` is the place of the newest line of a room.
+    pub(super) fn read(&mut self, proven: u64, newest: impl Fn(&str) -> i64) -> Vec<(String, i64)> {
+        let mut upto = None;
+        while let Some((_, seq)) = self.waiting.front().filter(|(at, _)| *at <= proven) {
+            upto = upto.max(Some(*seq));
+            self.waiting.pop_front();
+        }
+        let Some(upto) = upto else { return Vec::new() };
+        if self.waiting.is_empty() {
+            self.waiting = VecDeque::new();
+        }
         let mut read = Vec::new();
-        let open = |(_, place): &(&String, &mut Place)| place.missed == Shown::Yes;
-        for (name, place) in self.places.iter_mut().filter(open) {
-            let mut newest = None;
-            while let Some((_, seq)) = place.waiting.front().filter(|(at, _)| *at <= proven) {
-                newest = newest.max(Some(*seq));
-                place.waiting.pop_front();
+        let open = |place: &Place| place.missed == Shown::Yes && place.opened <= proven;
+        for (name, place) in self.places.iter_mut().filter(|(_, place)| open(place)) {
+            let last = if name == PRIVATE { self.private } else { newest(name) };
+            let seq = last.min(upto).max(place.since);
+            if place.read < Some(seq) {
+                place.read = Some(seq);
+                read.push((name.clone(), seq));
             }
-            read.extend(newest.map(|seq| (name.clone(), seq)));
         }
         read
     }

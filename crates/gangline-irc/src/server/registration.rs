@@ -6,6 +6,7 @@ use gangline_core::{Nick, Tier, name};
 
 use super::{
     admission::looks_like_ours,
+    claim::Claim,
     client::{Identity, Stage},
     client_id::ClientId,
     command,
@@ -55,22 +56,22 @@ impl State {
         if self.refuse_guest(id) {
             return;
         }
-        let Some(stale) = self.stale(id, &nick) else {
-            if let Some(client) = self.client_mut(id) {
-                client.nick = None;
+        match self.claim(id, &nick) {
+            Claim::Free => {}
+            Claim::Held(holder) => return self.contest((id, holder), nick, None),
+            Claim::Refused => {
+                if let Some(client) = self.client_mut(id) {
+                    client.nick = None;
+                }
+                return;
             }
-            return;
-        };
+        }
         let Some(client) = self.client(id) else { return };
-        // Nobody loses a session to a connection that is refused.
-        let (origin, leaves) = (client.origin, stale.and_then(|stale| self.client(stale)));
-        let leaves = leaves.map(|stale| stale.origin);
-        if let Err(why) = self.crowd.registers(origin, leaves, &self.config.limits) {
+        if let Err(why) = self.crowd.registers(client.origin, &self.config.limits) {
             return self.doom(id, &why);
         }
-        self.replace(stale);
         let now = self.named_now();
-        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(client) = self.clients.get_mut(id) else { return };
         client.stage = Stage::Ready;
         client.named_at = now;
         self.nicks.insert(nick.folded().to_owned(), id);
@@ -84,31 +85,18 @@ impl State {
         self.notify_monitors(&nick, source.as_deref());
     }
 
-    /// Makes sure that the client may take this nick; says why not. A stale connection of the
-    /// same account loses it.
-    pub(super) fn claim(&mut self, id: ClientId, nick: &Nick) -> bool {
-        let Some(stale) = self.stale(id, nick) else { return false };
-        self.replace(stale);
-        true
-    }
-
-    fn replace(&mut self, stale: Option<ClientId>) {
-        if let Some(stale) = stale {
-            self.close(stale, "Replaced by a new connection");
-        }
-    }
-
-    /// Returns the stale connection of the same account that would lose this nick, if there is one;
-    /// nothing when the client may not take the nick. It is told why.
-    fn stale(&mut self, id: ClientId, nick: &Nick) -> Option<Option<ClientId>> {
+    /// Looks whether the client may take this nick; says why not. Another connection of the same
+    /// account that has it is to show first that it is alive.
+    pub(super) fn claim(&mut self, id: ClientId, nick: &Nick) -> Claim {
         let text = match self.taken(id, nick) {
-            Ok(stale) => return Some(stale),
+            Ok(None) => return Claim::Free,
+            Ok(Some(holder)) => return Claim::Held(holder),
             Err(Taken::InUse) => "Nickname is already in use",
             Err(Taken::Reserved) => "Nickname is reserved for an account",
             Err(Taken::Ours) => "Nickname is reserved: it looks like one of the server's own",
         };
         self.numeric(id, n::ERR_NICKNAMEINUSE, &[nick.as_str()], text);
-        None
+        Claim::Refused
     }
 
     fn taken(&self, id: ClientId, nick: &Nick) -> Result<Option<ClientId>, Taken> {
@@ -167,7 +155,7 @@ impl State {
         self.numeric(id, n::RPL_WELCOME, &[], &welcome);
         self.numeric(id, n::RPL_YOURHOST, &[], &host);
         self.numeric(id, n::RPL_CREATED, &[], &created);
-        self.numeric_words(id, n::RPL_MYINFO, &[&name, &version, "Bi", "iklmnostv"]);
+        self.numeric_words(id, n::RPL_MYINFO, &[&name, &version, "Biow", "biklmnostv"]);
         self.isupport(id);
         command::lusers(self, id);
         command::motd(self, id);
@@ -182,7 +170,7 @@ impl State {
             "CASEMAPPING=rfc1459",
             "CHANTYPES=#",
             "PREFIX=(ov)@+",
-            "CHANMODES=,k,l,imnst",
+            "CHANMODES=b,k,l,imnst",
             channels.as_str(),
             "NICKLEN=63",
             "CHANNELLEN=64",
@@ -190,6 +178,7 @@ impl State {
             "AWAYLEN=200",
             "KICKLEN=200",
             "MODES=4",
+            "MAXLIST=b:100",
         ];
         let second = [
             "TARGMAX=PRIVMSG:1,NOTICE:1,TAGMSG:1,JOIN:,PART:,KICK:1,NAMES:,WHOIS:1",
@@ -200,6 +189,8 @@ impl State {
             "BOT=B",
             "UTF8ONLY",
             "SAFELIST",
+            "EXTBAN=~,a",
+            "ACCOUNTEXTBAN=a,account",
             "GANGLINE",
         ];
         for words in [&first[..], &second[..]] {

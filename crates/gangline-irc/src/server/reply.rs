@@ -34,7 +34,7 @@ impl State {
     /// Sends a line to one client. While its request is being answered under a label, the line is
     /// kept for that answer. A client that does not read is closed after the current event.
     pub(super) fn tell(&mut self, id: ClientId, out: Outgoing) {
-        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(client) = self.clients.get_mut(id) else { return };
         let mut mark = Mark::default();
         if let Some(scope) = &mut client.scope {
             mark.batch = scope.batch.as_deref();
@@ -49,7 +49,7 @@ impl State {
 
     /// Sends a line with a label or batch of its own, past any collected answer.
     pub(super) fn send_marked(&mut self, id: ClientId, out: &Outgoing, mark: Mark<'_>) {
-        let Some(client) = self.clients.get(&id) else { return };
+        let Some(client) = self.clients.get(id) else { return };
         let line = out.render(client.caps, mark);
         self.push(id, line);
     }
@@ -58,7 +58,7 @@ impl State {
     pub(super) fn send_all(&mut self, ids: impl IntoIterator<Item = ClientId>, out: &Outgoing) {
         let mut copies = Copies::of(out);
         for id in ids {
-            let Some(client) = self.clients.get_mut(&id) else { continue };
+            let Some(client) = self.clients.get_mut(id) else { continue };
             if client.scope.is_some() {
                 self.tell(id, out.clone());
                 continue;
@@ -66,6 +66,27 @@ impl State {
             if client.queue.push(copies.for_caps(client.caps)).is_err() {
                 self.doom(id, "SendQ exceeded");
             }
+        }
+    }
+
+    /// Shows a stored line to many: what each was shown is noted with it.
+    pub(super) fn show_all(&mut self, ids: Vec<ClientId>, seq: i64, out: &Outgoing) {
+        let mut copies = Copies::of(out);
+        let mut followed = false;
+        for id in ids {
+            let Some(client) = self.clients.get_mut(id) else { continue };
+            if client.scope.is_some() {
+                // Its answer is being collected; the line goes with it.
+                self.tell(id, out.clone());
+            } else if client.queue.push(copies.for_caps(client.caps)).is_err() {
+                self.doom(id, "SendQ exceeded");
+            } else {
+                let bytes = client.queue.pushed();
+                followed |= client.reading.shown(bytes, seq);
+            }
+        }
+        if followed {
+            self.somebody_reads();
         }
     }
 
@@ -82,7 +103,7 @@ impl State {
     }
 
     fn push(&mut self, id: ClientId, line: bytes::Bytes) {
-        let Some(client) = self.clients.get(&id) else { return };
+        let Some(client) = self.clients.get(id) else { return };
         if client.queue.push(line).is_err() {
             self.doom(id, "SendQ exceeded");
         }
@@ -143,7 +164,14 @@ impl State {
         let Some(client) = self.client(id) else {
             return Outgoing::new(&self.config.name, "FAIL", words, Some(text));
         };
-        let knows = [Caps::STANDARD_REPLIES, Caps::LABEL, Caps::CHATHISTORY];
+        let knows = [
+            Caps::STANDARD_REPLIES,
+            Caps::LABEL,
+            Caps::CHATHISTORY,
+            Caps::READ_MARKER,
+            Caps::MULTILINE,
+            Caps::REDACTION,
+        ];
         if knows.iter().any(|cap| client.caps.has(*cap)) {
             return Outgoing::new(&self.config.name, "FAIL", words, Some(text)).at(now);
         }
@@ -154,7 +182,7 @@ impl State {
 
     /// Begins to collect the answers to a labelled request.
     pub(super) fn open_scope(&mut self, id: ClientId, label: Option<&str>) {
-        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(client) = self.clients.get_mut(id) else { return };
         let label = label.filter(|label| client.caps.has(Caps::LABEL) && label.len() <= 64);
         client.scope =
             label.map(|label| Scope { label: label.to_owned(), answers: Vec::new(), batch: None });
@@ -162,7 +190,7 @@ impl State {
 
     /// Takes the label for an answer that comes later.
     pub(super) fn take_label(&mut self, id: ClientId) -> Option<String> {
-        let scope = self.clients.get_mut(&id)?.scope.take()?;
+        let scope = self.clients.get_mut(id)?.scope.take()?;
         for answer in &scope.answers {
             self.send_marked(id, answer, Mark::default());
         }
@@ -171,7 +199,7 @@ impl State {
 
     /// Sends the collected answers: none is an ACK, one carries the label, more are a batch.
     pub(super) fn close_scope(&mut self, id: ClientId) {
-        let Some(scope) = self.clients.get_mut(&id).and_then(|client| client.scope.take()) else {
+        let Some(scope) = self.clients.get_mut(id).and_then(|client| client.scope.take()) else {
             return;
         };
         match &scope.batch {

@@ -23,8 +23,10 @@ use super::{
     client::{Client, Identity, Registering, SendQueue, Shared, Stage},
     client_id::ClientId,
     connection::{self, Called, FromClient, Reader},
+    crowd::Entry,
     flight::Done,
     listeners::{Arrival, Listeners},
+    outbox::Outbox,
     outgoing::Outgoing,
     reading::Reading,
     state::State,
@@ -34,8 +36,6 @@ use super::{
 
 /// Lines that wait for the server's task, of all clients together.
 const EVENTS: usize = 1024;
-/// Lines that may wait for one writer; the bound in bytes is `Limits::send_queue`.
-const QUEUED_LINES: usize = 16 * 1024;
 /// Lines taken from the queue before the sockets are looked at again.
 const LINES_A_TURN: usize = 256;
 
@@ -47,8 +47,8 @@ enum Event {
     Looked(Result<(), HistoryError>),
     Accounts,
     Access,
-    /// The oldest one that has not registered has had its time.
-    Late,
+    /// Something's time has come.
+    Due,
     Ended(TaskEnd),
     Tick,
     Stop,
@@ -67,14 +67,14 @@ pub(super) async fn run(
     let mut accounts = state.accounts.clone();
     let mut access = state.config.access.clone();
     load_topics(&mut state).await;
-    load_modes(&mut state).await;
+    load_rooms(&mut state).await;
     load_markers(&mut state).await;
     state.load_marks().await;
     let store = Arc::clone(state.flights.store());
     let mut look = Some(store.look());
     let mut taken: Vec<FromClient> = Vec::new();
     loop {
-        let late_in = state.late_in();
+        let due_in = state.due_in();
         let event = tokio::select! {
             () = stop.cancelled() => Event::Stop,
             done = state.flights.next() => Event::Store(done),
@@ -83,12 +83,12 @@ pub(super) async fn run(
             arrival = listeners.next() => Event::Arrived(arrival),
             Ok(()) = accounts.changed() => Event::Accounts,
             Ok(()) = access.changed() => Event::Access,
-            () = tokio::time::sleep(late_in.unwrap_or_default()), if late_in.is_some() => Event::Late,
+            () = tokio::time::sleep(due_in.unwrap_or_default()), if due_in.is_some() => Event::Due,
             Some(end) = tasks.next_end() => Event::Ended(end),
             _ = tick.tick() => Event::Tick,
         };
         match event {
-            Event::Arrived(arrival) => admit(&mut state, &mut tasks, &events, arrival),
+            Event::Arrived(arrival) => arrive(&mut state, &mut tasks, &events, arrival),
             Event::Lines => taken.drain(..).for_each(|line| hear(&mut state, line)),
             Event::Store(done) => state.finish(done),
             Event::Looked(found) => {
@@ -99,7 +99,7 @@ pub(super) async fn run(
             }
             Event::Accounts => state.evict_from_reserved_nicks(),
             Event::Access => state.apply_access(),
-            Event::Late => state.close_the_late(),
+            Event::Due => state.do_due(),
             Event::Ended(end) => report(&end),
             Event::Tick => {
                 state.tick();
@@ -108,8 +108,12 @@ pub(super) async fn run(
             Event::Stop => break,
         }
         state.close_doomed();
+        while let Some((origin, arrival)) = state.next_waiting() {
+            admit(&mut state, &mut tasks, &events, (origin, arrival));
+        }
     }
     drop(listeners);
+    hear_out(&mut state, &mut lines).await;
     shut_down(state, tasks).await
 }
 
@@ -145,14 +149,14 @@ async fn load_topics(state: &mut State) {
     }
 }
 
-async fn load_modes(state: &mut State) {
+async fn load_rooms(state: &mut State) {
     let store = Arc::clone(state.flights.store());
-    match store.modes().await {
-        Ok(modes) => {
-            let rows = modes.into_iter().map(|modes| (modes.channel.folded().to_owned(), modes));
-            state.modes = rows.collect();
+    match store.rooms().await {
+        Ok(rooms) => {
+            let rows = rooms.into_iter().map(|row| (row.channel.folded().to_owned(), row));
+            state.rooms = rows.collect();
         }
-        Err(error) => tracing::error!(%error, "the modes of rooms could not be read"),
+        Err(error) => tracing::error!(%error, "what is stored of rooms could not be read"),
     }
 }
 
@@ -176,22 +180,34 @@ fn hear(state: &mut State, heard: FromClient) {
     }
 }
 
-/// Takes a connection in: two subtasks and a client.
+/// Takes a connection in, has it wait, or refuses it.
+fn arrive(
+    state: &mut State,
+    tasks: &mut TaskGroup,
+    events: &mpsc::Sender<FromClient>,
+    arrival: Arrival,
+) {
+    let origin = match arrival.end {
+        End::Tcp { local, peer } => state.trust.origin(local, peer),
+        End::Socket { .. } => Origin::Socket,
+    };
+    match state.room_for(origin) {
+        Ok(Entry::Now) => admit(state, tasks, events, (origin, arrival)),
+        Ok(Entry::Waits) => state.waiting.add(origin, arrival),
+        Err(why) => {
+            let told = arrival.stream.try_write(format!("ERROR :{why}\r\n").as_bytes());
+            tracing::debug!(told = told.is_ok(), ?origin, why, "connection refused");
+        }
+    }
+}
+
+/// Begins with a connection: two subtasks and a client.
 fn admit(
     state: &mut State,
     tasks: &mut TaskGroup,
     events: &mpsc::Sender<FromClient>,
-    Arrival { stream, end }: Arrival,
+    (origin, Arrival { stream, end }): (Origin, Arrival),
 ) {
-    let origin = match end {
-        End::Tcp { local, peer } => state.trust.origin(local, peer),
-        End::Socket { .. } => Origin::Socket,
-    };
-    if let Err(why) = state.room_for(origin) {
-        let told = stream.try_write(format!("ERROR :{why}\r\n").as_bytes());
-        tracing::debug!(told = told.is_ok(), ?origin, why, "connection refused");
-        return;
-    }
     let limits = &state.config.limits;
     let shared = Arc::new(Shared {
         queued: AtomicUsize::new(0),
@@ -204,10 +220,10 @@ fn admit(
         kill: CancellationToken::new(),
     });
     let (reading, writing) = stream.into_split();
-    let (queue, queued) = mpsc::channel(QUEUED_LINES);
-    let queue = SendQueue::new(queue, Arc::clone(&shared), limits.send_queue);
+    let queued = Arc::new(Outbox::default());
+    let queue = SendQueue::new(Arc::clone(&queued), Arc::clone(&shared), limits.send_queue);
     let (flood, grace) = (limits.flood, limits.grace);
-    let id = state.next_client();
+    let id = state.clients.next_id();
     let (whose, asked) = ask_whose(state, tasks, (origin, end));
     let reader = Reader {
         id,
@@ -229,8 +245,9 @@ fn admit(
         tracing::debug!(client = id.0, ?end, "a connection is no longer written");
     });
     let now = state.config.clock.monotonic();
+    let due = now + state.config.limits.register_within;
     state.clients.insert(id, client(id, (origin, whose), queue, now));
-    state.arrivals.push_back((id, now));
+    state.arrivals.insert((due, id));
 }
 
 /// Finds whose process a connection of this user is: at once where that is quick, else by the answer to
@@ -280,6 +297,9 @@ fn client(
         away: None,
         bot: false,
         invisible: false,
+        oper: false,
+        wallops: false,
+        founded: BTreeSet::new(),
         channels: BTreeSet::new(),
         monitors: BTreeSet::new(),
         connected_at: now,
@@ -294,6 +314,30 @@ fn client(
         paced: VecDeque::new(),
         leaving: None,
     }
+}
+
+/// Asks who has read what they were shown, and waits a moment for the answers: it is not shown again
+/// after the restart then. What is asked meanwhile is not done.
+async fn hear_out(state: &mut State, lines: &mut mpsc::Receiver<FromClient>) {
+    let (readers, wait) = (state.readers(), state.config.limits.hear_out);
+    if readers.is_empty() || wait.is_zero() {
+        return;
+    }
+    state.ping(readers);
+    let heard = async {
+        while !state.readers().is_empty()
+            && let Some(heard) = lines.recv().await
+        {
+            match heard {
+                FromClient::Line { id, .. } => state.has_read(id),
+                FromClient::Gone { id, .. } => state.stops_reading(id),
+                FromClient::Whose { id, whose } => state.is_whose(id, whose),
+                FromClient::Low { .. } => {}
+            }
+        }
+    };
+    let all = tokio::time::timeout(wait, heard).await.is_ok();
+    tracing::debug!(all, "asked who has read");
 }
 
 /// Commits and delivers what is on its way, says goodbye, lets the writers finish.
@@ -314,7 +358,7 @@ async fn shut_down(mut state: State, tasks: TaskGroup) -> ServerEnd {
         }
     };
     let name = state.config.name.clone();
-    for client in std::mem::take(&mut state.clients).into_values() {
+    for client in state.clients.take() {
         let bye = Outgoing::new(&name, "ERROR", &[], Some("Server is shutting down"));
         if client.queue.push(bye.unsourced().render(client.caps, Default::default())).is_err() {
             client.queue.shared().kill.cancel();
@@ -355,7 +399,7 @@ impl State {
     }
 
     /// Counts one more connection of this user, or says why there is no room for it.
-    fn room_for(&mut self, origin: Origin) -> Result<(), String> {
+    fn room_for(&mut self, origin: Origin) -> Result<Entry, String> {
         let accounts = self.accounts.borrow();
         let agents = accounts.iter().filter(|account| account.tier == Tier::Agent).count();
         let counted = self.crowd.comes(origin, &self.config.limits, agents);
@@ -367,23 +411,58 @@ impl State {
         counted
     }
 
-    /// Returns how long the oldest connection that has not registered may still take.
+    /// Returns a connection that has waited and may register now.
+    fn next_waiting(&mut self) -> Option<(Origin, Arrival)> {
+        self.waiting.next(&mut self.crowd, &self.config.limits)
+    }
+
+    /// Returns how long it is until something is due.
+    fn due_in(&mut self) -> Option<Duration> {
+        let others = self.contest_in().into_iter().chain(self.beat_in());
+        self.late_in().into_iter().chain(others).min()
+    }
+
+    fn do_due(&mut self) {
+        self.close_the_late();
+        self.end_contests();
+        self.beat();
+    }
+
+    /// Returns how long the first connection that has not registered may still take. Each line gives
+    /// it more time, up to a limit.
     fn late_in(&mut self) -> Option<Duration> {
-        while let Some((id, came)) = self.arrivals.front().copied() {
-            if self.client(id).is_some_and(|client| !client.is_ready()) {
-                let due = came + self.config.limits.register_within;
-                return Some(due.saturating_sub(self.config.clock.monotonic()));
+        let limits = &self.config.limits;
+        while let Some((noted, id)) = self.arrivals.first().copied() {
+            let client = self.clients.get(id).filter(|client| !client.is_ready());
+            let due = client.map(|client| {
+                let silent = client.heard_at + limits.register_within;
+                silent.min(client.connected_at + limits.register_at_most)
+            });
+            match due {
+                Some(due) if due == noted => {
+                    return Some(due.saturating_sub(self.config.clock.monotonic()));
+                }
+                due => {
+                    self.arrivals.pop_first();
+                    self.arrivals.extend(due.map(|due| (due, id)));
+                }
             }
-            self.arrivals.pop_front();
         }
         None
     }
 
     fn close_the_late(&mut self) {
         if self.late_in().is_some_and(|left| left.is_zero())
-            && let Some((id, _)) = self.arrivals.pop_front()
+            && let Some((_, id)) = self.arrivals.pop_first()
         {
             self.doom(id, "Registration timed out");
+        }
+    }
+
+    /// A client that is gone will not say that it has read.
+    fn stops_reading(&mut self, id: ClientId) {
+        if let Some(client) = self.client_mut(id) {
+            client.reading = Reading::default();
         }
     }
 
@@ -399,20 +478,11 @@ impl State {
             let waited = client.pinged_at.map(|at| now.saturating_sub(at));
             if waited.is_some_and(|waited| waited > limits.ping_timeout) {
                 dead.push((client.id, "Ping timeout"));
-            } else if client.is_ready()
-                && waited.is_none()
-                && (silent > limits.ping_every || client.reading.waits())
-            {
+            } else if client.is_ready() && waited.is_none() && silent > limits.ping_every {
                 ping.push(client.id);
             }
         }
-        let line = Outgoing::new("-", "PING", &[], Some(&self.config.name)).unsourced();
-        for id in &ping {
-            if let Some(client) = self.client_mut(*id) {
-                client.pinged_at = Some(now);
-            }
-        }
-        self.send_all(ping, &line);
+        self.ping(ping);
         for (id, why) in dead {
             self.doom(id, why);
         }

@@ -1,7 +1,7 @@
 //! Everything the server knows, owned by its one task.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
     time::Duration,
 };
@@ -12,17 +12,21 @@ use tokio::sync::watch;
 
 use super::{
     access::Access,
+    beat::Beat,
     caps::Caps,
-    channel::{Channel, Modes},
+    channel::Channel,
     client::{Client, Identity},
     client_id::ClientId,
+    clients::Clients,
     config::ServerConfig,
-    crowd::Crowd,
+    contest::Contest,
+    crowd::{Crowd, Waiting},
     events::{Doing, EventKind},
     flight::Flights,
     outgoing::Outgoing,
+    past::{Past, Was},
     reading::ReadMarks,
-    store::{Accounts, HistoryStore, Party, RoomModes, TAGS_ID, Topic},
+    store::{Accounts, HistoryStore, Party, RoomRow, TAGS_ID, Topic},
     throttle::Throttle,
     trouble::Trouble,
     trust::Trust,
@@ -35,7 +39,7 @@ pub(super) struct State {
     pub(super) applied: Arc<Access>,
     pub(super) trust: Arc<dyn Trust>,
     pub(super) accounts: watch::Receiver<Arc<Accounts>>,
-    pub(super) clients: BTreeMap<ClientId, Client>,
+    pub(super) clients: Clients<Client>,
     /// Folded nick → registered client.
     pub(super) nicks: HashMap<String, ClientId>,
     /// Folded nick → those who watch it (MONITOR).
@@ -46,11 +50,17 @@ pub(super) struct State {
     pub(super) channels: BTreeMap<String, Channel>,
     /// Folded channel → topic, also of channels that are empty now.
     pub(super) topics: HashMap<String, Topic>,
-    /// Folded channel → the modes that are kept of it, also of channels that are empty now.
-    pub(super) modes: HashMap<String, RoomModes>,
-    /// Folded channel → how many changes of its modes are on their way to the store, and what its
-    /// modes will be then.
-    pub(super) asked_modes: HashMap<String, (usize, Modes)>,
+    /// Folded channel → what is stored of it, also of channels that are empty now.
+    pub(super) rooms: HashMap<String, RoomRow>,
+    /// Folded channel → how many changes of it are on their way to the store, and what will be stored
+    /// then.
+    pub(super) asked_rooms: HashMap<String, (usize, RoomRow)>,
+    /// Folded channel → the session without an account whose room it is.
+    pub(super) founders: HashMap<String, ClientId>,
+    /// Nicks that sessions wait for.
+    pub(super) contests: Vec<Contest>,
+    /// Who had which nick.
+    pub(super) past: Past,
     /// Who has read up to when, each by the folded target.
     pub(super) markers: HashMap<(Party, String), UnixMicros>,
     pub(super) flights: Flights,
@@ -64,11 +74,14 @@ pub(super) struct State {
     pub(super) throttle: Throttle,
     pub(super) crowd: Crowd,
     pub(super) trouble: Trouble,
-    /// Those that had not registered when last looked at, the oldest first, and when they came.
-    pub(super) arrivals: VecDeque<(ClientId, Duration)>,
+    /// Connections of users who have enough that have not registered: they wait to be read.
+    pub(super) waiting: Waiting,
+    /// Those that had not registered when last looked at, and until when they may take.
+    pub(super) arrivals: BTreeSet<(Duration, ClientId)>,
+    /// When people are asked whether they have read, and when it is stored what they have.
+    pub(super) beat: Beat,
     /// The most that were registered at a time.
     pub(super) peak: usize,
-    last_client: u64,
     last_batch: u64,
     /// What stands in the id of every line that is not kept, and how many there were.
     run: String,
@@ -90,14 +103,17 @@ impl State {
             applied,
             config,
             trust,
-            clients: BTreeMap::new(),
+            clients: Clients::default(),
             nicks: HashMap::new(),
             watchers: HashMap::new(),
             sessions: HashMap::new(),
             channels: BTreeMap::new(),
             topics: HashMap::new(),
-            modes: HashMap::new(),
-            asked_modes: HashMap::new(),
+            rooms: HashMap::new(),
+            asked_rooms: HashMap::new(),
+            founders: HashMap::new(),
+            contests: Vec::new(),
+            past: Past::default(),
             markers: HashMap::new(),
             started_at: now,
             marks: ReadMarks::default(),
@@ -106,9 +122,10 @@ impl State {
             throttle: Throttle::default(),
             crowd: Crowd::default(),
             trouble: Trouble::default(),
-            arrivals: VecDeque::new(),
+            waiting: Waiting::default(),
+            arrivals: BTreeSet::new(),
+            beat: Beat::default(),
             peak: 0,
-            last_client: 0,
             last_batch: 0,
             run: random_token().expose().chars().take(12).collect(),
             last_tags: 0,
@@ -129,11 +146,6 @@ impl State {
         self.last_at
     }
 
-    pub(super) fn next_client(&mut self) -> ClientId {
-        self.last_client += 1;
-        ClientId(self.last_client)
-    }
-
     /// Returns a new batch reference.
     pub(super) fn next_batch(&mut self) -> String {
         self.last_batch += 1;
@@ -148,16 +160,16 @@ impl State {
     }
 
     pub(super) fn client(&self, id: ClientId) -> Option<&Client> {
-        self.clients.get(&id)
+        self.clients.get(id)
     }
 
     pub(super) fn client_mut(&mut self, id: ClientId) -> Option<&mut Client> {
-        self.clients.get_mut(&id)
+        self.clients.get_mut(id)
     }
 
     pub(super) fn by_nick(&self, nick: &str) -> Option<&Client> {
         let id = self.nicks.get(&gangline_core::name::fold(nick))?;
-        self.clients.get(id)
+        self.clients.get(*id)
     }
 
     pub(super) fn channel(&self, name: &str) -> Option<&Channel> {
@@ -227,7 +239,7 @@ impl State {
 
     /// Notes that a client watches a nick (folded).
     pub(super) fn watch(&mut self, id: ClientId, nick: String) {
-        if let Some(client) = self.clients.get_mut(&id) {
+        if let Some(client) = self.clients.get_mut(id) {
             client.monitors.insert(nick.clone());
             self.watchers.entry(nick).or_default().insert(id);
         }
@@ -235,7 +247,7 @@ impl State {
 
     /// Notes that a client no longer watches a nick (folded).
     pub(super) fn unwatch(&mut self, id: ClientId, nick: &str) {
-        if let Some(client) = self.clients.get_mut(&id) {
+        if let Some(client) = self.clients.get_mut(id) {
             client.monitors.remove(nick);
         }
         if let Some(watching) = self.watchers.get_mut(nick) {
@@ -255,7 +267,7 @@ impl State {
     /// Puts the client into an account, or takes it out.
     pub(super) fn identify(&mut self, id: ClientId, identity: Identity) {
         self.forget_session(id);
-        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(client) = self.clients.get_mut(id) else { return };
         client.identity = identity;
         if client.is_ready() {
             self.remember_session(id);
@@ -280,7 +292,7 @@ impl State {
 
     /// Takes a client out of a channel; an empty channel is no more.
     pub(super) fn leave(&mut self, id: ClientId, name: &ChannelName) {
-        if let Some(client) = self.clients.get_mut(&id) {
+        if let Some(client) = self.clients.get_mut(id) {
             client.channels.remove(name.folded());
             client.reading.leave(name.folded());
         }
@@ -290,6 +302,20 @@ impl State {
                 self.channels.remove(name.folded());
             }
         }
+    }
+
+    /// Notes that the client no longer has its nick.
+    pub(super) fn note_past(&mut self, id: ClientId) {
+        let at = self.now();
+        let Some(client) = self.client(id).filter(|client| client.is_ready()) else { return };
+        let (user, realname) = (client.shown_user().to_owned(), client.realname.clone());
+        let (nick, host) = (client.name().to_owned(), client.host());
+        self.past.add(Was { nick, user, host, realname, at });
+    }
+
+    /// Returns how many operators of the server are here.
+    pub(super) fn operators(&self) -> usize {
+        self.clients.values().filter(|client| client.oper && client.is_ready()).count()
     }
 
     /// Ends a connection: its peers are told, it is told, what is queued for it may still go.
@@ -314,7 +340,10 @@ impl State {
         self.forget_session(id);
         let watched = self.client(id).map(|client| client.monitors.clone()).unwrap_or_default();
         watched.iter().for_each(|nick| self.unwatch(id, nick));
-        let Some(client) = self.clients.remove(&id) else { return };
+        self.note_past(id);
+        let Some(client) = self.clients.remove(id) else { return };
+        self.give_up(&client);
+        self.contender_left(id);
         self.crowd.leaves(client.origin, ready);
         for channel in &client.channels {
             if let Some(found) = self.channels.get_mut(channel) {

@@ -1,10 +1,12 @@
 //! What the server keeps: the [`HistoryStore`] trait and the rows it speaks in.
 
 mod accounts;
+mod rooms;
 
 pub use accounts::{Account, Accounts};
+pub use rooms::{Ban, RoomRow};
 
-use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use gangline_core::{ChannelName, Principal};
 use gangline_os::clock::UnixMicros;
@@ -367,42 +369,6 @@ pub struct Topic {
     pub at: UnixMicros,
 }
 
-/// A room's modes, as an operator of it has set them.
-#[derive(Clone, PartialEq, Eq)]
-pub struct RoomModes {
-    /// The room as first written.
-    pub channel: ChannelName,
-    /// Letters that are set, in order.
-    pub flags: String,
-    /// The key that JOIN must bring.
-    pub key: Option<String>,
-    /// The most members.
-    pub limit: Option<usize>,
-    /// Who set them: may come in again, as an operator.
-    pub by: Party,
-    /// Accounts (folded) of the agents that were in the room: they may come in again.
-    pub agents: BTreeSet<String>,
-    /// When.
-    pub at: UnixMicros,
-}
-
-impl RoomModes {
-    /// Returns whether nothing is set, so that there is nothing to be kept.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        self.flags.is_empty() && self.key.is_none() && self.limit.is_none()
-    }
-}
-
-impl std::fmt::Debug for RoomModes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RoomModes")
-            .field("channel", &self.channel.as_str())
-            .field("flags", &self.flags)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Where lines, accounts and topics are kept. Calls are made one at a time, in order; a call
 /// that has begun is finished even if its future is dropped.
 pub trait HistoryStore: Send + Sync + 'static {
@@ -473,11 +439,14 @@ pub trait HistoryStore: Send + Sync + 'static {
     /// Takes a line back: its text and tags are gone, its place and its sender's key stay.
     fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), HistoryError>>;
 
-    /// Returns the modes of all rooms that have some.
-    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, HistoryError>>;
+    /// Returns all rooms of which something is kept.
+    fn rooms(&self) -> BoxFuture<'_, Result<Vec<RoomRow>, HistoryError>>;
 
-    /// Keeps a room's modes, in place of its former ones.
-    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), HistoryError>>;
+    /// Keeps what is to be kept of a room, in place of what was.
+    fn put_room(&self, room: RoomRow) -> BoxFuture<'_, Result<(), HistoryError>>;
+
+    /// Forgets what is kept of a room.
+    fn forget_room(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Looks through all that is kept for damage. Does not wait for other calls, nor they for it.
     fn look(&self) -> BoxFuture<'_, Result<(), HistoryError>> {

@@ -17,8 +17,20 @@ numerics! {
     RPL_MYINFO = 4;
     /// What the server supports: `KEY=value` words.
     RPL_ISUPPORT = 5;
+    /// End of STATS.
+    RPL_ENDOFSTATS = 219;
     /// The user's own modes.
     RPL_UMODEIS = 221;
+    /// STATS: how long the server has been up.
+    RPL_STATSUPTIME = 242;
+    /// ADMIN begins.
+    RPL_ADMINME = 256;
+    /// ADMIN: where the server is.
+    RPL_ADMINLOC1 = 257;
+    /// ADMIN: who runs it.
+    RPL_ADMINLOC2 = 258;
+    /// ADMIN: how to reach them.
+    RPL_ADMINEMAIL = 259;
     /// Somebody is away.
     RPL_AWAY = 301;
     /// Which of the asked nicks are online.
@@ -31,6 +43,10 @@ numerics! {
     RPL_WHOISUSER = 311;
     /// WHOIS: the server.
     RPL_WHOISSERVER = 312;
+    /// WHOIS: an operator of the server.
+    RPL_WHOISOPERATOR = 313;
+    /// WHOWAS: user, host, real name.
+    RPL_WHOWASUSER = 314;
     /// End of WHO.
     RPL_ENDOFWHO = 315;
     /// WHOIS: idle time.
@@ -67,16 +83,30 @@ numerics! {
     RPL_WHOREPLY = 352;
     /// Names in a channel.
     RPL_NAMREPLY = 353;
+    /// One server of LINKS.
+    RPL_LINKS = 364;
+    /// End of LINKS.
+    RPL_ENDOFLINKS = 365;
     /// End of NAMES.
     RPL_ENDOFNAMES = 366;
+    /// One ban of a list.
+    RPL_BANLIST = 367;
     /// End of a list of bans.
     RPL_ENDOFBANLIST = 368;
+    /// End of WHOWAS.
+    RPL_ENDOFWHOWAS = 369;
+    /// One line of INFO.
+    RPL_INFO = 371;
     /// One line of the message of the day.
     RPL_MOTD = 372;
+    /// End of INFO.
+    RPL_ENDOFINFO = 374;
     /// The message of the day begins.
     RPL_MOTDSTART = 375;
     /// End of the message of the day.
     RPL_ENDOFMOTD = 376;
+    /// The client is an operator of the server now.
+    RPL_YOUREOPER = 381;
     /// The server's time.
     RPL_TIME = 391;
     /// A command could not be done; the text says why.
@@ -91,6 +121,8 @@ numerics! {
     ERR_CANNOTSENDTOCHAN = 404;
     /// Too many channels joined.
     ERR_TOOMANYCHANNELS = 405;
+    /// Nobody has had that nick.
+    ERR_WASNOSUCHNICK = 406;
     /// Too many targets.
     ERR_TOOMANYTARGETS = 407;
     /// An unknown CAP subcommand.
@@ -145,12 +177,16 @@ numerics! {
     ERR_BADCHANMASK = 476;
     /// Only for accounts.
     ERR_NEEDREGGEDNICK = 477;
+    /// A list of the channel is full.
+    ERR_BANLISTFULL = 478;
     /// Too many are joining the channel now.
     ERR_THROTTLE = 480;
     /// Only for operators of the server.
     ERR_NOPRIVILEGES = 481;
     /// Only for operators of the channel.
     ERR_CHANOPRIVSNEEDED = 482;
+    /// Nobody becomes an operator of the server that way.
+    ERR_NOOPERHOST = 491;
     /// An unknown user mode.
     ERR_UMODEUNKNOWNFLAG = 501;
     /// Another user's modes are not ours.

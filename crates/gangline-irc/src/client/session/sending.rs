@@ -16,7 +16,7 @@ use crate::{
     wire::{
         FormatError, Message, Side, batch, caps, ctcp,
         multiline::{CONCAT, Follows, MULTILINE},
-        numeric, tags, text,
+        tags, text,
     },
 };
 
@@ -24,6 +24,8 @@ use crate::{
 const WINDOW: usize = 10;
 /// The same for our own server.
 const OWN_WINDOW: usize = 64;
+/// Names of other requests that are remembered.
+const ASKED_MAX: usize = 64;
 /// The label of what is no line.
 const NOTE_LABEL: &str = "gangline-note";
 
@@ -46,11 +48,13 @@ enum Awaits {
 
 /// A line that was sent and is not confirmed.
 #[derive(Debug)]
-struct UnderWay {
-    key: String,
-    target: String,
+pub(super) struct UnderWay {
+    pub(super) key: String,
+    pub(super) target: String,
     /// Its label, or the token of its PING.
-    id: String,
+    pub(super) id: String,
+    /// Its place among all lines of the link, from 1.
+    number: u64,
     awaits: Awaits,
     sent: Duration,
 }
@@ -79,6 +83,8 @@ pub(super) struct Sending {
     bucket: Bucket,
     window: usize,
     count: u64,
+    /// Names that other requests were sent about, which may be refused, and after how many lines.
+    asked: VecDeque<(String, u64)>,
 }
 
 impl Sending {
@@ -89,6 +95,7 @@ impl Sending {
             bucket: Bucket::full(pace, Duration::ZERO),
             window: WINDOW,
             count: 0,
+            asked: VecDeque::new(),
         }
     }
 
@@ -176,9 +183,35 @@ impl Sending {
         self.queue.iter().any(queued) || self.under_way.iter().any(|line| line.key == key)
     }
 
-    fn take(&mut self, is_it: impl FnMut(&UnderWay) -> bool) -> Option<UnderWay> {
+    pub(super) fn take(&mut self, is_it: impl FnMut(&UnderWay) -> bool) -> Option<UnderWay> {
         let at = self.under_way.iter().position(is_it)?;
-        self.under_way.remove(at)
+        let line = self.under_way.remove(at)?;
+        // Servers answer in order: what was asked before this line is answered.
+        self.asked.retain(|(_, after)| *after >= line.number);
+        Some(line)
+    }
+
+    /// Notes whom a request is about that is no line, so that its refusal is not taken for a line's.
+    fn note_request(&mut self, message: &Message) {
+        let words = match message.command.as_str() {
+            "PING" | "PONG" => 0,
+            // INVITE NICK #ROOM, KICK #ROOM NICK
+            "INVITE" | "KICK" => 2,
+            _ => 1,
+        };
+        let names = message.params.iter().take(words).flat_map(|word| word.split(','));
+        for name in names.filter(|name| !name.is_empty()) {
+            self.asked.push_back((fold(name), self.count));
+        }
+        while self.asked.len() > ASKED_MAX {
+            self.asked.pop_front();
+        }
+    }
+
+    /// Returns whether a request about this name (folded) may have been refused; it was, then.
+    pub(super) fn take_request(&mut self, name: &str) -> bool {
+        let at = self.asked.iter().position(|(asked, _)| asked == name);
+        at.and_then(|at| self.asked.remove(at)).is_some()
     }
 }
 
@@ -239,7 +272,10 @@ impl Session {
                 return;
             }
             match self.sending.queue.remove(index) {
-                Some(Queued::Plain(message)) => self.send(&message),
+                Some(Queued::Plain(message)) => {
+                    self.sending.note_request(&message);
+                    self.send(&message);
+                }
                 Some(Queued::Say(say)) => self.put_on_the_wire(now, say),
                 None => return,
             }
@@ -275,6 +311,7 @@ impl Session {
             key: say.key,
             target: say.target.folded().to_owned(),
             id,
+            number: self.sending.count,
             awaits: if echo { Awaits::Echo } else { Awaits::Pong },
             sent: now,
         });
@@ -385,52 +422,6 @@ impl Session {
         }
     }
 
-    /// Takes an error number that refuses a line under way; false if it does not.
-    pub(super) fn line_refused(&mut self, number: u16, message: &Message) -> bool {
-        let line = match self.label_of(message) {
-            Some(label) => self.sending.take(|line| line.id == label),
-            None => {
-                let subject = message.at(1).map(fold);
-                let about_target = refuses_a_target(number);
-                let about_any =
-                    refuses_a_text(number) || matches!(message.at(1), Some("PRIVMSG" | "NOTICE"));
-                self.sending.take(|line| {
-                    about_any || (about_target && Some(&line.target) == subject.as_ref())
-                })
-            }
-        };
-        let Some(line) = line else { return false };
-        let why = message.params.last().cloned().unwrap_or_default();
-        self.tell(LinkEvent::Failed { key: line.key, why, numeric: Some(number) });
-        true
-    }
-
-    /// `FAIL <command> <code> …`.
-    pub(super) fn standard_failure(&mut self, message: Message) {
-        let words = message.params.last().map(String::as_str).unwrap_or_default();
-        let why = format!("{}: {words}", message.at(1).unwrap_or_default());
-        let label = self.label_of(&message);
-        let command = message.at(0).unwrap_or_default();
-        if command == "CHATHISTORY" {
-            return self.history_refused(label.as_deref(), &why);
-        }
-        let speaks = matches!(command, "PRIVMSG" | "NOTICE");
-        let line = match label {
-            Some(label) => self.sending.take(|line| line.id == label),
-            None if speaks => {
-                let about = |line: &UnderWay| {
-                    message.params.iter().skip(2).any(|context| fold(context) == line.target)
-                };
-                self.sending.take(about).or_else(|| self.sending.take(|_| true))
-            }
-            None => None,
-        };
-        match line {
-            Some(line) => self.tell(LinkEvent::Failed { key: line.key, why, numeric: None }),
-            None => self.pass_other(message),
-        }
-    }
-
     /// Late confirmations: a missing echo is asked for once; a missing PONG is a failure.
     pub(super) fn tick_sending(&mut self, now: Duration) {
         let mut probes = Vec::new();
@@ -464,35 +455,4 @@ fn line(say: &Say, text: &str) -> Result<Message, FormatError> {
         LineKind::Action => ("PRIVMSG", ctcp::action(&text)),
     };
     Ok(Message::new(command).param(say.target.as_str()).trailing(text))
-}
-
-/// Numbers that say that nothing can be said to their subject.
-fn refuses_a_target(number: u16) -> bool {
-    matches!(
-        number,
-        numeric::ERR_NOSUCHNICK
-            | numeric::ERR_NOSUCHSERVER
-            | numeric::ERR_NOSUCHCHANNEL
-            | numeric::ERR_CANNOTSENDTOCHAN
-            | numeric::ERR_TOOMANYTARGETS
-            | 408
-            | 413
-            | 414
-            | 415
-            | numeric::ERR_NOTONCHANNEL
-            | numeric::ERR_NEEDREGGEDNICK
-            | 486
-            | 489
-            | 531
-            | 716
-            | numeric::ERR_WORDFILTERED
-    )
-}
-
-/// Numbers that refuse a text without naming its target.
-fn refuses_a_text(number: u16) -> bool {
-    matches!(
-        number,
-        numeric::ERR_NORECIPIENT | numeric::ERR_NOTEXTTOSEND | numeric::ERR_INPUTTOOLONG
-    )
 }

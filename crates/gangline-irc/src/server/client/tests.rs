@@ -14,12 +14,19 @@ async fn a_queue_is_bounded_in_bytes_and_has_room_again_once_they_are_written() 
         closing: CancellationToken::new(),
         kill: CancellationToken::new(),
     });
-    let (lines, mut written) = mpsc::channel(100);
-    let queue = SendQueue::new(lines, Arc::clone(&shared), 100);
+    let lines = Arc::new(Outbox::default());
+    let queue = SendQueue::new(Arc::clone(&lines), Arc::clone(&shared), 100);
     let line = Bytes::from(vec![b'x'; 60]);
     assert!(queue.push(line.clone()).is_ok());
     assert!(queue.push(line.clone()).is_err());
     shared.queued.store(0, Ordering::Relaxed);
-    assert_eq!(written.recv().await, Some(line.clone()));
-    assert!(queue.push(line).is_ok());
+    let mut written = Vec::new();
+    assert!(lines.take(&mut written).await);
+    assert_eq!(std::mem::take(&mut written), [line.clone()]);
+    assert!(queue.push(line.clone()).is_ok());
+    // What is queued is written after the server has let go, and then there is an end.
+    drop(queue);
+    assert!(lines.take(&mut written).await);
+    assert_eq!(std::mem::take(&mut written), [line]);
+    assert!(!lines.take(&mut written).await);
 }

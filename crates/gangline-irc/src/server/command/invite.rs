@@ -1,8 +1,10 @@
 //! INVITE.
 
+use gangline_core::name::fold;
+
 use crate::server::{call::Call, state::State};
 use crate::{
-    server::{caps::Caps, client::Client, outgoing::Outgoing},
+    server::{caps::Caps, client::Client, client_id::ClientId, holder::Holder, outgoing::Outgoing},
     wire::numeric as n,
 };
 
@@ -32,8 +34,8 @@ pub(super) fn run(state: &mut State, call: &Call) {
         return state.numeric(id, n::ERR_USERONCHANNEL, &words, "is already on channel");
     }
     // It would open the room to somebody else after a guest has left and the room was closed.
-    if let Some(channel) = state.channel_mut(name).filter(|_| !by_guest) {
-        channel.invited.insert(gangline_core::name::fold(&shown));
+    if !by_guest {
+        invited(state, guest, name);
     }
     let now = state.now();
     let Some(client) = state.client(id) else { return };
@@ -44,4 +46,16 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let members = state.members(&shown_channel, Some(id));
     state.send_capable(members, Caps::INVITE_NOTIFY, &line);
     state.numeric_words(id, n::RPL_INVITING, &words);
+}
+
+/// Notes that somebody may come in: the account, or without one this session, whatever its nick is.
+fn invited(state: &mut State, guest: ClientId, name: &str) {
+    let Some(holder) = state.client(guest).map(Client::holder) else { return };
+    let Some(channel) = state.channels.get_mut(&fold(name)) else { return };
+    let clients = &state.clients;
+    channel.invited.retain(|holder| match holder {
+        Holder::Account(_) => true,
+        Holder::Session(id) => clients.contains(*id),
+    });
+    channel.invited.insert(holder);
 }

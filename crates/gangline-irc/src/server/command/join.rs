@@ -1,7 +1,5 @@
 //! JOIN.
 
-use std::collections::BTreeSet;
-
 use gangline_core::{ChannelName, Tier};
 
 use super::{
@@ -16,7 +14,6 @@ use crate::{
         client_id::ClientId,
         events::{Doing, EventKind},
         outgoing::Outgoing,
-        store::RoomModes,
     },
     wire::numeric as n,
 };
@@ -70,8 +67,7 @@ fn refusal(
     key: Option<&str>,
 ) -> Option<(u16, &'static str)> {
     let channel = state.channel(name.folded());
-    let nick = gangline_core::name::fold(client.name());
-    let invited = channel.is_some_and(|channel| channel.invited.contains(&nick));
+    let invited = channel.is_some_and(|channel| channel.invited.contains(&client.holder()));
     if invited || client.tier() == Tier::Owner || state.belongs(client, name.folded()) {
         return None;
     }
@@ -86,16 +82,18 @@ fn refusal(
         let text = "There is no such room; guests may only read existing rooms";
         return Some((n::ERR_NOSUCHCHANNEL, text));
     }
-    let kept = state.modes.get(name.folded());
-    let account = client.account().map(gangline_core::name::fold);
-    let agent =
-        |agents: &BTreeSet<String>| account.is_some_and(|account| agents.contains(&account));
-    // A guest's nick proves nothing.
-    let set_them = |kept: &RoomModes| !client.is_guest() && kept.by == client.party();
-    if kept.is_some_and(|kept| set_them(kept) || agent(&kept.agents)) {
+    let kept = state.rooms.get(name.folded());
+    let account = client.folded_account();
+    let comes_back =
+        || kept.is_some_and(|row| account.is_some_and(|account| row.agents.contains(&account)));
+    let is_its = state.is_founder(client, name.folded()) || state.is_kept_op(client, name.folded());
+    if is_its || comes_back() {
         return None;
     }
-    let modes = channel.map(|channel| channel.modes.clone()).or_else(|| kept.map(Modes::kept))?;
+    if state.is_banned(client, name.folded()) {
+        return Some((n::ERR_BANNEDFROMCHAN, "Cannot join channel (+b)"));
+    }
+    let modes = channel.map(|channel| channel.modes.clone()).or_else(|| kept.map(Modes::of))?;
     if modes.has('i') {
         return Some((n::ERR_INVITEONLYCHAN, "Cannot join channel (+i)"));
     }
@@ -107,32 +105,44 @@ fn refusal(
     full.then_some((n::ERR_CHANNELISFULL, "Cannot join channel (+l)"))
 }
 
-/// Makes the client a member. The owner is an operator everywhere. A person is one in a room that the
-/// configuration has no rule for: who opens it while no modes are kept of it, and who set these. A
-/// room with nobody but guests in it is still to be opened: they have no operator. Agents need no
-/// powers to speak and to set a topic.
+/// Makes the client a member. The owner is an operator everywhere, and a stored operator where it is
+/// one. In a room that the configuration has no rule for, a person is one whose room it is; it is
+/// theirs who open it while it is nobody's. A room with nobody but guests in it is still to be
+/// opened: they have no operator. Agents need no powers to speak and to set a topic.
 fn enter(state: &mut State, id: ClientId, name: &ChannelName) {
     let now = state.now();
-    let closed = state.closed_room(name.folded()).is_some();
+    let room = name.folded();
+    let closed = state.closed_room(room).is_some();
     let guests_only = state
-        .members(name.folded(), None)
+        .members(room, None)
         .into_iter()
         .all(|member| state.client(member).is_some_and(Client::is_guest));
-    let Some(client) = state.clients.get_mut(&id) else { return };
-    let nick = gangline_core::name::fold(client.name());
-    client.channels.insert(name.folded().to_owned());
-    let kept = state.modes.get(name.folded());
-    let keeps_room = kept.is_some_and(|kept| kept.by == client.party());
+    let Some(client) = state.client(id) else { return };
+    let opens = guests_only && state.is_to_be_had(room);
     let op = match client.tier() {
         Tier::Owner => true,
-        Tier::Member => !closed && (keeps_room || (guests_only && kept.is_none())),
+        Tier::Member => !closed && (opens || state.is_founder(client, room)),
         Tier::Agent | Tier::Stranger => false,
     };
-    let modes = kept.map(Modes::kept).unwrap_or_default();
-    let new = || Channel::new(name.clone(), now, modes);
-    let channel = state.channels.entry(name.folded().to_owned()).or_insert_with(new);
-    channel.members.insert(id, Member { op, voice: false });
-    channel.invited.remove(&nick);
+    let op = op || state.is_kept_op(client, room);
+    let member = Member { op, voice: state.has_kept_voice(client, room) };
+    let (holder, founds) = (client.holder(), op && opens && !state.is_configured(room));
+    let kept = state.room_row(room);
+    let (modes, created) = kept
+        .as_ref()
+        .map_or_else(|| (Modes::default(), now), |row| (Modes::of(row), row.created_at));
+    if let Some(client) = state.client_mut(id) {
+        client.channels.insert(room.to_owned());
+    }
+    let new = || Channel::new(name.clone(), created, modes);
+    let channel = state.channels.entry(room.to_owned()).or_insert_with(new);
+    channel.members.insert(id, member);
+    channel.invited.remove(&holder);
+    if founds {
+        state.found(id, room);
+    } else if state.is_configured(room) && !state.rooms.contains_key(room) {
+        state.remember_when(room);
+    }
 }
 
 /// Shows the JOIN to everybody there, in the form each has asked for.

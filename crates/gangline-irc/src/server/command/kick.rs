@@ -42,5 +42,5 @@ pub(super) fn run(state: &mut State, call: &Call) {
     };
     state.happens(&name, &doing);
     state.leave(kicked, &name);
-    super::mode::disown(state, name.folded(), account.as_deref());
+    state.disown(name.folded(), account.as_deref());
 }

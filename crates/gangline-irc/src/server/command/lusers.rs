@@ -18,7 +18,8 @@ pub(crate) fn run(state: &mut State, id: ClientId) {
     let mine = format!("I have {users} clients and 0 servers");
     let now = users.to_string();
     state.numeric(id, RPL_LUSERCLIENT, &[], &all);
-    state.numeric(id, RPL_LUSEROP, &["0"], "operator(s) online");
+    let operators = state.operators().to_string();
+    state.numeric(id, RPL_LUSEROP, &[&operators], "operator(s) online");
     state.numeric(id, RPL_LUSERUNKNOWN, &[&unknown], "unknown connection(s)");
     state.numeric(id, RPL_LUSERCHANNELS, &[&channels], "channels formed");
     state.numeric(id, RPL_LUSERME, &[], &mine);

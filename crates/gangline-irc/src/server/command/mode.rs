@@ -11,9 +11,10 @@ use crate::{
         client::Client,
         client_id::ClientId,
         events::{self, Doing, Event, EventKind},
-        flight::{Asker, Job},
+        flight::Asker,
         outgoing::Outgoing,
-        store::{HistoryError, RoomModes},
+        rooms,
+        store::{Ban, HistoryError, RoomRow},
     },
     wire::numeric as n,
 };
@@ -21,8 +22,8 @@ use crate::{
 /// Changes with a parameter that one line may make (005 `MODES`).
 const WITH_PARAMETER: usize = 4;
 const KEY_MAX: usize = 64;
-/// Rooms whose modes are kept.
-const ROOMS_MAX: usize = 10_000;
+/// Bans of a room (005 `MAXLIST`).
+const BANS_MAX: usize = 100;
 
 pub(super) fn run(state: &mut State, call: &mut Call) {
     match call.word(0).map(str::to_owned) {
@@ -55,6 +56,10 @@ fn of_user(state: &mut State, call: &Call, nick: &str) {
             }
             'B' => &mut client.bot,
             'i' => &mut client.invisible,
+            'w' => &mut client.wallops,
+            // It is only taken off here; OPER puts it on.
+            'o' if !on => &mut client.oper,
+            'o' => continue,
             _ => {
                 unknown = true;
                 continue;
@@ -65,12 +70,17 @@ fn of_user(state: &mut State, call: &Call, nick: &str) {
             made.extend([if on { '+' } else { '-' }, letter]);
         }
     }
-    let (bot, invisible, source) = (client.bot, client.invisible, client.source());
+    let (bot, source) = (client.bot, client.source());
+    let set = [
+        ('+', true),
+        ('B', bot),
+        ('i', client.invisible),
+        ('o', client.oper),
+        ('w', client.wallops),
+    ];
     if changes.is_empty() {
-        let shown: String = [('+', true), ('B', bot), ('i', invisible)]
-            .into_iter()
-            .filter_map(|(letter, set)| set.then_some(letter))
-            .collect();
+        let shown: String =
+            set.into_iter().filter_map(|(letter, set)| set.then_some(letter)).collect();
         return state.numeric_words(id, n::RPL_UMODEIS, &[&shown]);
     }
     if unknown {
@@ -103,8 +113,7 @@ fn of_channel(state: &mut State, call: &mut Call, name: &str) {
         return state.numeric_words(id, n::RPL_CREATIONTIME, &[&shown_name, &created]);
     };
     if matches!(&*changes, "b" | "+b") && call.word(2).is_none() {
-        // There are no bans here; clients ask after every JOIN.
-        return state.numeric(id, n::RPL_ENDOFBANLIST, &[&shown_name], "End of channel ban list");
+        return show_bans(state, id, &shown_name);
     }
     let owner = state.client(id).is_some_and(|client| client.tier() == Tier::Owner);
     if !channel.is_op(id) && !owner {
@@ -127,10 +136,10 @@ fn change(state: &mut State, call: &mut Call, name: &str, letters: &str) {
     let mut words = words.into_iter().skip(2).filter(|word| !word.is_empty());
     let (mut on, mut taken) = (true, 0);
     let mut made: Vec<Change> = Vec::new();
-    let before = modes_to_be(state, name);
-    let mut modes = before.clone();
+    let Some(before) = state.room_row(name) else { return };
+    let (mut row, mut modes) = (before.clone(), Modes::of(&before));
     for letter in letters.chars() {
-        let takes = matches!((letter, on), ('o' | 'v' | 'k', _) | ('l', true));
+        let takes = matches!((letter, on), ('o' | 'v' | 'k' | 'b', _) | ('l', true));
         let word = if takes { words.next() } else { None };
         taken += usize::from(takes);
         let lacks = takes && word.is_none() && (on || letter != 'k');
@@ -140,7 +149,8 @@ fn change(state: &mut State, call: &mut Call, name: &str, letters: &str) {
             'n' if on => {}
             'n' => locked(state, id, name),
             _ if lacks || taken > WITH_PARAMETER => refuse(state, id, name, &change),
-            'o' | 'v' => made.extend(set_member(state, id, name, change)),
+            'o' | 'v' => made.extend(set_member(state, id, &mut row, change)),
+            'b' => ban(state, id, (name, &mut modes), &change),
             'i' | 'm' | 's' | 't' | 'k' | 'l' => {
                 if !set(&mut modes, &change) {
                     refuse(state, id, name, &change);
@@ -154,15 +164,56 @@ fn change(state: &mut State, call: &mut Call, name: &str, letters: &str) {
         }
     }
     show(state, id, name, &made);
-    if modes != before {
-        keep(state, call, name, modes);
+    let set = modes != Modes::of(&before);
+    modes.put_into(&mut row);
+    if set {
+        row.agents = agents(state, name, row.agents);
+        own(state, id, &mut row);
+    }
+    if row != before {
+        keep(state, call, row);
     }
 }
 
-/// Returns the modes that a channel has once all changes are kept that are on their way.
-fn modes_to_be(state: &State, name: &str) -> Modes {
-    let asked = state.asked_modes.get(&fold(name)).map(|(_, modes)| modes.clone());
-    asked.or_else(|| Some(state.channel(name)?.modes.clone())).unwrap_or_default()
+/// A room that is nobody's belongs to who sets its modes.
+fn own(state: &mut State, id: ClientId, row: &mut RoomRow) {
+    let room = row.channel.folded().to_owned();
+    if state.has_founder(&room) || state.is_configured(&room) {
+        return;
+    }
+    match state.client(id).and_then(Client::folded_account) {
+        Some(account) => row.founder = Some(account),
+        None => state.found(id, &room),
+    }
+}
+
+/// Shows who is kept out.
+fn show_bans(state: &mut State, id: ClientId, name: &str) {
+    let bans = state.channel(name).map(|channel| channel.modes.bans.clone());
+    for Ban { mask, by, at } in bans.unwrap_or_default() {
+        let at = at.as_seconds().to_string();
+        state.numeric_words(id, n::RPL_BANLIST, &[name, &mask, &by, &at]);
+    }
+    state.numeric(id, n::RPL_ENDOFBANLIST, &[name], "End of channel ban list");
+}
+
+/// Sets a ban or takes one away.
+fn ban(state: &mut State, id: ClientId, (name, modes): (&str, &mut Modes), change: &Change) {
+    let mask = change.word.as_deref().and_then(rooms::ban_mask);
+    let Some(mask) = mask else { return refuse(state, id, name, change) };
+    if !change.on {
+        return modes.bans.retain(|ban| fold(&ban.mask) != fold(&mask));
+    }
+    if modes.bans(&mask) {
+        return;
+    }
+    if modes.bans.len() >= BANS_MAX {
+        let text = "The list of bans is full";
+        return state.numeric(id, n::ERR_BANLISTFULL, &[name, "b"], text);
+    }
+    let at = state.now();
+    let Some(by) = state.client(id).map(Client::source) else { return };
+    modes.bans.push(Ban { mask, by, at });
 }
 
 /// Says that lines from outside are never taken.
@@ -173,11 +224,14 @@ fn locked(state: &mut State, id: ClientId, name: &str) {
 
 /// Says that a parameter is missing, or is not legal.
 fn refuse(state: &mut State, id: ClientId, name: &str, change: &Change) {
-    let (letter, word) = (change.letter.to_string(), change.word.as_deref().unwrap_or("*"));
+    let letter = change.letter.to_string();
+    // A key is a secret, and may have blanks; neither belongs into an answer.
+    let word = change.word.as_deref().filter(|_| change.letter != 'k').unwrap_or("*");
     let text = match (change.letter, &change.word) {
         (_, None) => "This mode needs a parameter",
         ('k', Some(_)) => "A key has at most 64 bytes, and no comma, colon or space",
         ('l', Some(_)) => "A limit is a number above 0",
+        ('b', Some(_)) => "A ban is nick!user@host with * and ?, or ~a:ACCOUNT",
         (_, Some(_)) => "A line may have at most 4 modes with a parameter",
     };
     state.numeric(id, n::ERR_INVALIDMODEPARAM, &[name, &letter, word], text);
@@ -209,42 +263,31 @@ fn set(modes: &mut Modes, change: &Change) -> bool {
     true
 }
 
-/// Sends modes to the store; they are shown when they are kept.
-fn keep(state: &mut State, call: &mut Call, name: &str, modes: Modes) {
-    let id = call.id;
-    let key = fold(name);
-    let now = state.now();
-    let Some(by) = state.client(id).map(Client::party) else { return };
-    let Some(channel) = state.channel(name).map(|channel| channel.name.clone()) else { return };
-    let row = RoomModes {
-        channel,
-        flags: modes.flags.iter().collect(),
-        key: modes.key.clone(),
-        limit: modes.limit,
-        by,
-        agents: agents(state, name),
-        at: now,
-    };
-    if !row.is_default() && !state.modes.contains_key(&key) && state.modes.len() >= ROOMS_MAX {
-        let words = ["MODE", "STORE_FAILED", name];
+/// Sends a room to the store; its modes are shown when they are kept.
+fn keep(state: &mut State, call: &mut Call, mut row: RoomRow) {
+    row.at = state.now();
+    let name = row.channel.to_string();
+    let asker = call.asker(state);
+    let (id, label) = (asker.id, asker.label.clone());
+    if state.keep_room(Some(asker), row).is_err() {
+        state.open_scope(id, label.as_deref());
+        let words = ["MODE", "STORE_FAILED", &name];
         let text = "Modes of too many rooms are stored already; nothing was changed";
-        return state.fail(id, &words, text);
+        state.fail(id, &words, text);
+        state.close_scope(id);
+        if let Some(client) = state.client_mut(id) {
+            client.in_flight = client.in_flight.saturating_sub(1);
+        }
     }
-    let asked = state.asked_modes.entry(key).or_insert((0, Modes::default()));
-    *asked = (asked.0 + 1, modes);
-    let asker = Some(call.asker(state));
-    state.flights.push(Job::Modes { asker, modes: row });
 }
 
 /// Returns the agents that belong to a room although its modes would keep them out: those in it, and
 /// those that did before.
-fn agents(state: &State, name: &str) -> BTreeSet<String> {
-    let mut agents =
-        state.modes.get(&fold(name)).map(|kept| kept.agents.clone()).unwrap_or_default();
+fn agents(state: &State, name: &str, mut agents: BTreeSet<String>) -> BTreeSet<String> {
     let members = state.channel(name).into_iter().flat_map(|channel| channel.members.keys());
     let members = members.filter_map(|id| state.client(*id));
     let members = members.filter(|client| client.tier() == Tier::Agent);
-    agents.extend(members.filter_map(|client| client.account().map(fold)));
+    agents.extend(members.filter_map(Client::folded_account));
     agents
 }
 
@@ -252,39 +295,20 @@ fn agents(state: &State, name: &str) -> BTreeSet<String> {
 pub(in crate::server) fn finish(
     state: &mut State,
     asker: Option<Asker>,
-    row: RoomModes,
+    row: RoomRow,
     kept: Result<(), HistoryError>,
 ) {
-    let Some(asker) = asker else {
-        if let Err(error) = kept {
-            tracing::error!(%error, "that an agent no longer belongs to a room was not stored");
-        }
-        return;
-    };
-    let key = row.channel.folded().to_owned();
-    if let Some(asked) = state.asked_modes.get_mut(&key) {
-        asked.0 = asked.0.saturating_sub(1);
-        if asked.0 == 0 {
-            state.asked_modes.remove(&key);
-        }
-    }
+    let (modes, shown) = (Modes::of(&row), row.channel.to_string());
+    let is_kept = state.room_kept(row, &kept);
+    let channel = state.channel_mut(&shown).filter(|_| is_kept);
+    let before = channel.map(|it| std::mem::replace(&mut it.modes, modes.clone()));
+    let changed = before.and_then(|before| modes.since(&before)).unwrap_or_default();
+    let Some(asker) = asker else { return };
     state.open_scope(asker.id, asker.label.as_deref());
     match kept {
-        Ok(()) => {
-            let modes = Modes::kept(&row);
-            let channel = state.channels.get_mut(&key);
-            let before = channel.map(|it| std::mem::replace(&mut it.modes, modes.clone()));
-            let changed = before.and_then(|before| modes.since(&before));
-            let shown = row.channel.to_string();
-            match row.is_default() {
-                true => state.modes.remove(&key),
-                false => state.modes.insert(key, row),
-            };
-            tell(state, asker.id, &shown, &changed.unwrap_or_default());
-        }
+        Ok(()) => tell(state, asker.id, &shown, &changed),
         Err(error) => {
-            tracing::error!(%error, "the modes of a room were not stored");
-            let words = ["MODE", "STORE_FAILED", row.channel.as_str()];
+            let words = ["MODE", "STORE_FAILED", &shown];
             let text = format!("The modes could not be stored and were not changed: {}", error.why);
             state.fail(asker.id, &words, &text);
         }
@@ -293,13 +317,22 @@ pub(in crate::server) fn finish(
     state.landed(asker);
 }
 
-fn set_member(state: &mut State, id: ClientId, name: &str, change: Change) -> Option<Change> {
-    let nick = change.word.clone()?;
+/// Gives a member powers or takes them; those of an account are stored too.
+fn set_member(
+    state: &mut State,
+    id: ClientId,
+    row: &mut RoomRow,
+    change: Change,
+) -> Option<Change> {
+    let (name, nick) = (row.channel.as_str().to_owned(), change.word.clone()?);
+    let name = name.as_str();
     let Some(member) = state.by_nick(&nick) else {
         super::no_such_nick(state, id, &nick);
         return None;
     };
-    let (member, shown, guest) = (member.id, member.name().to_owned(), member.is_guest());
+    let (shown, guest, account) =
+        (member.name().to_owned(), member.is_guest(), member.folded_account());
+    let member = member.id;
     let found = state.channel_mut(name).and_then(|channel| channel.members.get_mut(&member));
     let Some(found) = found else {
         let words = [&*nick, name];
@@ -315,6 +348,12 @@ fn set_member(state: &mut State, id: ClientId, name: &str, change: Change) -> Op
     let power = if change.letter == 'o' { &mut found.op } else { &mut found.voice };
     let changed = *power != change.on;
     *power = change.on;
+    let list = if change.letter == 'o' { &mut row.ops } else { &mut row.voices };
+    match (account, change.on) {
+        (Some(account), true) => drop(list.insert(account)),
+        (Some(account), false) => drop(list.remove(&account)),
+        (None, _) => {}
+    }
     changed.then_some(Change { word: Some(shown), ..change })
 }
 
@@ -353,13 +392,4 @@ fn tell(state: &mut State, id: ClientId, name: &str, changed: &[String]) {
     let mut words = vec![name.to_owned()];
     words.extend(events::without_keys(changed));
     state.keep_event([room], Event { words, ..event });
-}
-
-/// Notes that a room's modes keep somebody out from now on who belonged to it.
-pub(super) fn disown(state: &mut State, name: &str, account: Option<&str>) {
-    let Some(kept) = state.modes.get_mut(&fold(name)) else { return };
-    if account.is_some_and(|account| kept.agents.remove(&fold(account))) {
-        let modes = kept.clone();
-        state.flights.push(Job::Modes { asker: None, modes });
-    }
 }

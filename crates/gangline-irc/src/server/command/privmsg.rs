@@ -98,10 +98,8 @@ fn destination(state: &State, id: ClientId, target: &str) -> Result<Conversation
         Ok(Target::Channel(name)) => {
             let channel = state.channel(name.folded());
             let channel = channel.ok_or(Refused::Now(n::ERR_NOSUCHCHANNEL, "No such channel"))?;
-            let member = channel.member(id);
-            let quiet = channel.modes.has('m') && !member.is_some_and(|m| m.op || m.voice);
-            if member.is_none() || quiet {
-                return Err(Refused::Now(n::ERR_CANNOTSENDTOCHAN, "Cannot send to channel"));
+            if let Some(why) = state.muted(client, channel) {
+                return Err(Refused::Now(n::ERR_CANNOTSENDTOCHAN, why));
             }
             Ok(Conversation::Channel(name))
         }

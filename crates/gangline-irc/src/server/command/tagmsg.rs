@@ -1,6 +1,6 @@
 //! TAGMSG: tags without a text (typing and the like). Shown, not kept.
 
-use gangline_core::{Target, Tier};
+use gangline_core::{ChannelName, Target, Tier};
 
 use crate::server::{call::Call, state::State};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
         outgoing::{Mark, Outgoing, client_only},
         store::Party,
     },
-    wire::numeric as n,
+    wire::{numeric as n, tags},
 };
 
 pub(super) fn run(state: &mut State, call: &Call) {
@@ -18,17 +18,15 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let Some(target) = call.word(0) else {
         return state.numeric(id, n::ERR_NORECIPIENT, &[], "No recipient given (TAGMSG)");
     };
-    let tags = client_only(&call.message.tags);
-    if tags.is_empty() {
+    let carried = client_only(&call.message.tags);
+    if carried.is_empty() {
         return;
     }
     let private = !target.starts_with('#');
     let ids = match target.parse::<Target>() {
         Ok(Target::Channel(name)) => {
-            let inside = state.channel(name.folded()).is_some_and(|c| c.member(id).is_some());
-            if !inside {
-                let text = "Cannot send to channel";
-                return state.numeric(id, n::ERR_CANNOTSENDTOCHAN, &[target], text);
+            if refuse(state, id, &name, &carried) {
+                return;
             }
             state.members(name.folded(), Some(id))
         }
@@ -53,7 +51,7 @@ pub(super) fn run(state: &mut State, call: &Call) {
         Outgoing::new(&client.source(), "TAGMSG", &[target], None)
             .at(now)
             .account(client.account())
-            .stamped(client.principal(), client.bot, tags.clone())
+            .stamped(client.principal(), client.bot, carried.clone())
             .identified(&msgid)
     };
     let client_has_tags = client.caps.has(Caps::TAGS);
@@ -76,4 +74,26 @@ pub(super) fn run(state: &mut State, call: &Call) {
     if let Some(echo) = echo {
         state.tell(id, echo);
     }
+}
+
+/// Refuses tags for a room in which the client may say nothing; returns whether it did. A typing mark
+/// alone is not answered there: clients send it by themselves, and the line behind it will be.
+fn refuse(
+    state: &mut State,
+    id: ClientId,
+    name: &ChannelName,
+    carried: &[(String, Option<String>)],
+) -> bool {
+    let room = state.channel(name.folded());
+    let refused = match state.client(id).zip(room) {
+        Some((client, channel)) => state.muted(client, channel),
+        None => Some("Cannot send to channel: nobody is in it"),
+    };
+    let Some(text) = refused else { return false };
+    let inside = room.is_some_and(|channel| channel.member(id).is_some());
+    let typing = carried.iter().all(|(tag, _)| tag == tags::TYPING);
+    if !(typing && inside) {
+        state.numeric(id, n::ERR_CANNOTSENDTOCHAN, &[name.as_str()], text);
+    }
+    true
 }

@@ -99,10 +99,12 @@ fn forget_oldest(state: &mut State) {
     }
 }
 
-/// Returns the text of a channel's (folded) topic: the one that was set, or that of all channels.
+/// Returns the text of a channel's (folded) topic: the one that was set, or what the configuration's
+/// rooms begin with. Other rooms begin without one.
 pub(super) fn text<'a>(state: &'a State, channel: &str) -> &'a str {
     let set = state.topics.get(channel).map(|topic| topic.text.as_str());
-    set.or(state.config.topic.as_deref()).unwrap_or_default()
+    let first = || state.config.topic.as_deref().filter(|_| state.is_configured(channel));
+    set.or_else(first).unwrap_or_default()
 }
 
 /// Shows a topic, or that none is set.

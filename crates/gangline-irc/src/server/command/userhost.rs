@@ -8,7 +8,8 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let rows: Vec<String> = found
         .map(|client| {
             let mark = if client.away.is_some() { '-' } else { '+' };
-            format!("{}={mark}{}@{}", client.name(), client.shown_user(), client.host())
+            let oper = if client.oper { "*" } else { "" };
+            format!("{}{oper}={mark}{}@{}", client.name(), client.shown_user(), client.host())
         })
         .collect();
     state.numeric(call.id, RPL_USERHOST, &[], &rows.join(" "));

@@ -20,10 +20,9 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let asked = call.word(0).unwrap_or("*").to_owned();
     let fields = call.word(1).and_then(|word| word.split_once('%'));
     let fields = fields.map(|(_, fields)| fields.to_owned());
-    // Nobody here is an operator of the server.
     let operators = call.word(1).is_some_and(|word| word.split('%').next() == Some("o"));
     let whom = match state.channel(&asked) {
-        _ if operators => Whom::Nobody,
+        _ if operators => Whom::Operators,
         Some(channel) if state.sees(call.id, channel) => Whom::In(channel.name.to_string()),
         Some(_) => Whom::Nobody,
         None => match state.by_nick(&asked) {
@@ -40,6 +39,8 @@ pub(super) fn run(state: &mut State, call: &Call) {
 enum Whom {
     Nobody,
     One(ClientId),
+    /// The operators of the server.
+    Operators,
     /// The members of a channel.
     In(String),
     /// Everybody who fits a mask (folded) and is not invisible to the asker.
@@ -73,7 +74,7 @@ impl Rows for Who {
         let row = found.and_then(|(about, member)| {
             let channel = match &self.whom {
                 Whom::In(name) => name,
-                Whom::Nobody | Whom::One(_) | Whom::Like(_) => "*",
+                Whom::Nobody | Whom::One(_) | Whom::Operators | Whom::Like(_) => "*",
             };
             let client = state.client(about)?;
             let row = Row { client, member, all, channel, server: &state.config.name };
@@ -102,12 +103,17 @@ impl Whom {
         match self {
             Self::Nobody => None,
             Self::One(one) => (client < *one).then_some((*one, None)),
+            Self::Operators => {
+                let mut clients = state.clients.behind(client);
+                let found = clients.find(|client| client.oper && is_seen(state, id, client));
+                found.map(|client| (client.id, None))
+            }
             Self::In(name) => {
                 let channel = state.channel(name).filter(|channel| state.sees(id, channel))?;
                 channel.members.range(rest).next().map(|(id, member)| (*id, Some(*member)))
             }
             Self::Like(mask) => {
-                let mut clients = state.clients.range(rest).map(|(_, client)| client);
+                let mut clients = state.clients.behind(client);
                 let fits = |client: &&Client| is_seen(state, id, client) && fits(client, mask);
                 clients.find(fits).map(|client| (client.id, None))
             }
@@ -139,7 +145,8 @@ impl Row<'_> {
     fn flags(&self) -> String {
         let here = if self.client.away.is_some() { "G" } else { "H" };
         let bot = if self.client.bot { "B" } else { "" };
-        format!("{here}{}{bot}", self.member.map_or("", |member| member.prefix(self.all)))
+        let oper = if self.client.oper { "*" } else { "" };
+        format!("{here}{oper}{}{bot}", self.member.map_or("", |member| member.prefix(self.all)))
     }
 
     fn plain(&self) -> (u16, Vec<String>, Option<String>) {

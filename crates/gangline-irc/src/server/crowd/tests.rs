@@ -11,36 +11,39 @@ fn each_user_has_so_many_connections_and_a_closed_one_makes_room() {
     let (mut crowd, limits) = (Crowd::default(), limits());
     let (eve, bob) = (Origin::User(1), Origin::User(2));
     for _ in 0..2 {
-        assert_eq!(crowd.comes(eve, &limits, 0), Ok(()));
+        assert_eq!(crowd.comes(eve, &limits, 0), Ok(Entry::Now));
     }
-    assert!(crowd.comes(eve, &limits, 0).is_err_and(|why| why.contains("2 connections")));
-    assert_eq!(crowd.comes(bob, &limits, 0), Ok(()));
+    assert_eq!(crowd.comes(eve, &limits, 0), Ok(Entry::Waits), "the third waits");
+    assert_eq!(crowd.comes(bob, &limits, 0), Ok(Entry::Now));
+    assert!(!crowd.may_be_read(eve, &limits));
     crowd.leaves(eve, false);
-    assert_eq!(crowd.comes(eve, &limits, 0), Ok(()));
-    assert_eq!(crowd.registers(eve, None, &limits), Ok(()));
-    assert_eq!(crowd.comes(eve, &limits, 0), Ok(()), "a registered one has left the queue");
+    assert!(crowd.may_be_read(eve, &limits));
+    assert_eq!(crowd.comes(eve, &limits, 0), Ok(Entry::Waits), "behind the one that waits");
+    crowd.is_read(eve);
+    crowd.leaves(eve, false);
+    crowd.is_read(eve);
+    assert_eq!(crowd.registers(eve, &limits), Ok(()));
+    assert_eq!(crowd.comes(eve, &limits, 0), Ok(Entry::Now), "a registered one has left the queue");
     for _ in 0..2 {
-        assert_eq!(crowd.registers(eve, None, &limits), Ok(()));
+        assert_eq!(crowd.registers(eve, &limits), Ok(()));
     }
-    assert_eq!(crowd.comes(eve, &limits, 0), Ok(()));
-    assert!(
-        crowd.registers(eve, None, &limits).is_err_and(|why| why.contains("has 3 connections"))
-    );
+    assert_eq!(crowd.comes(eve, &limits, 0), Ok(Entry::Now));
+    assert!(crowd.registers(eve, &limits).is_err_and(|why| why.contains("has 3 connections")));
     crowd.leaves(eve, true);
-    assert_eq!(crowd.registers(eve, None, &limits), Ok(()));
+    assert_eq!(crowd.registers(eve, &limits), Ok(()));
 }
 
 #[test]
 fn the_servers_own_user_may_have_any_number_of_registered_connections() {
     let (mut crowd, limits) = (Crowd::default(), limits());
     for _ in 0..50 {
-        assert_eq!(crowd.comes(Origin::Own, &limits, 0), Ok(()));
-        assert_eq!(crowd.registers(Origin::Own, None, &limits), Ok(()));
+        assert_eq!(crowd.comes(Origin::Own, &limits, 0), Ok(Entry::Now));
+        assert_eq!(crowd.registers(Origin::Own, &limits), Ok(()));
     }
     let nobody = Origin::Unknown([127, 0, 0, 1].into());
     for number in 0..4 {
-        assert_eq!(crowd.comes(nobody, &limits, 0), Ok(()));
-        assert_eq!(crowd.registers(nobody, None, &limits).is_ok(), number < 3, "{number}");
+        assert_eq!(crowd.comes(nobody, &limits, 0), Ok(Entry::Now));
+        assert_eq!(crowd.registers(nobody, &limits).is_ok(), number < 3, "{number}");
     }
 }
 
@@ -49,7 +52,7 @@ fn nothing_is_remembered_of_those_who_left() {
     let (mut crowd, limits) = (Crowd::default(), limits());
     for uid in 0..1000 {
         crowd.comes(Origin::User(uid), &limits, 0).unwrap();
-        crowd.registers(Origin::User(uid), None, &limits).unwrap();
+        crowd.registers(Origin::User(uid), &limits).unwrap();
         crowd.leaves(Origin::User(uid), true);
     }
     assert!(crowd.counts.is_empty());
@@ -81,8 +84,8 @@ fn others_leave_connections_to_the_servers_own_user() {
         let why = crowd.comes(Origin::User(200), &limits, 0).unwrap_err();
         assert!(why.contains("connections of other users"), "{why}");
         for _ in others..connections {
-            assert_eq!(crowd.comes(Origin::Own, &limits, 0), Ok(()), "of {connections}");
-            crowd.registers(Origin::Own, None, &limits).unwrap();
+            assert_eq!(crowd.comes(Origin::Own, &limits, 0), Ok(Entry::Now), "of {connections}");
+            crowd.registers(Origin::Own, &limits).unwrap();
         }
         let why = crowd.comes(Origin::Own, &limits, 0).unwrap_err();
         assert!(why.ends_with("no room for more connections"), "{why}");
@@ -103,29 +106,30 @@ fn daemons_find_room_when_there_is_none_for_others() {
     let limits = Limits { connections: 1, ..Limits::default() };
     let mut crowd = Crowd::default();
     for _ in 0..100 {
-        assert_eq!(crowd.comes(Origin::Socket, &limits, 100), Ok(()));
-        assert_eq!(crowd.registers(Origin::Socket, None, &limits), Ok(()));
+        assert_eq!(crowd.comes(Origin::Socket, &limits, 100), Ok(Entry::Now));
+        assert_eq!(crowd.registers(Origin::Socket, &limits), Ok(()));
     }
-    assert_eq!(crowd.comes(Origin::User(1), &limits, 100), Ok(()), "they take nobody's room");
+    assert_eq!(
+        crowd.comes(Origin::User(1), &limits, 100),
+        Ok(Entry::Now),
+        "they take nobody's room"
+    );
     assert!(crowd.comes(Origin::Own, &limits, 100).is_err_and(|why| why.contains("no room")));
     crowd.leaves(Origin::Socket, true);
     assert!(crowd.comes(Origin::Own, &limits, 100).is_err());
     crowd.leaves(Origin::User(1), false);
-    assert_eq!(crowd.comes(Origin::Own, &limits, 100), Ok(()));
+    assert_eq!(crowd.comes(Origin::Own, &limits, 100), Ok(Entry::Now));
 }
 
-/// A connection that takes the place of another one of its user needs no room of its own.
+/// Who waits takes room too, and there is an end to it.
 #[test]
-fn a_connection_that_replaces_another_one_of_its_user_has_its_room() {
-    let limits = Limits { ready_each: 1, ..Limits::default() };
-    let (eve, bob) = (Origin::User(1001), Origin::User(1002));
-    let mut crowd = Crowd::default();
-    for origin in [eve, bob, eve, eve] {
-        crowd.comes(origin, &limits, 0).unwrap();
+fn a_user_has_so_many_connections_that_wait() {
+    let (mut crowd, limits) = (Crowd::default(), limits());
+    let eve = Origin::User(1);
+    for number in 0..2 + WAITING_MAX {
+        let entry = if number < 2 { Entry::Now } else { Entry::Waits };
+        assert_eq!(crowd.comes(eve, &limits, 0), Ok(entry), "{number}");
     }
-    crowd.registers(eve, None, &limits).unwrap();
-    crowd.registers(bob, None, &limits).unwrap();
-    assert!(crowd.registers(eve, None, &limits).is_err());
-    assert!(crowd.registers(eve, Some(bob), &limits).is_err(), "another user's room");
-    assert_eq!(crowd.registers(eve, Some(eve), &limits), Ok(()));
+    assert!(crowd.comes(eve, &limits, 0).is_err_and(|why| why.contains("wait already")));
+    assert_eq!(crowd.all, 2 + WAITING_MAX);
 }

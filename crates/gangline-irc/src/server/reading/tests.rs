@@ -13,15 +13,21 @@ fn owner(nick: &str) -> Reader {
 #[test]
 fn a_line_is_read_when_something_was_heard_after_it_was_written() {
     let mut reading = Reading::default();
+    assert!(!reading.shown(50, 7), "nobody is followed anywhere");
     reading.enter("#a", 7, Entry::UpToDate);
-    reading.shown("#a", 100, 8);
-    reading.shown("#a", 200, 9);
-    reading.shown("#b", 300, 10);
+    reading.enter("#b", 7, Entry::UpToDate);
+    for (bytes, seq) in [(100, 8), (200, 9), (300, 10)] {
+        assert!(reading.shown(bytes, seq));
+    }
+    // The last of them is in the other room.
+    let newest = |room: &str| if room == "#a" { 9 } else { 10 };
+    let (a, b) = (|seq| ("#a".to_owned(), seq), |seq| ("#b".to_owned(), seq));
     assert!(reading.waits());
-    assert_eq!(reading.read(99), []);
-    assert_eq!(reading.read(199), [("#a".to_owned(), 8)]);
-    assert_eq!(reading.read(199), []);
-    assert_eq!(reading.read(200), [("#a".to_owned(), 9)]);
+    assert_eq!(reading.read(99, newest), []);
+    assert_eq!(reading.read(199, newest), [a(8), b(8)], "what was shown before is read anywhere");
+    assert_eq!(reading.read(199, newest), []);
+    assert_eq!(reading.read(200, newest), [a(9), b(9)]);
+    assert_eq!(reading.read(300, newest), [b(10)]);
     assert!(!reading.waits());
 }
 
@@ -29,33 +35,49 @@ fn a_line_is_read_when_something_was_heard_after_it_was_written() {
 #[test]
 fn nothing_is_read_before_what_was_missed() {
     let mut reading = Reading::default();
+    let newest = |_: &str| 0;
     reading.enter(PRIVATE, 7, Entry::Behind);
-    reading.shown(PRIVATE, 100, 8);
-    assert_eq!(reading.read(1000), []);
+    reading.shown_alone(100, 8);
+    assert_eq!(reading.read(1000, newest), []);
     assert!(!reading.waits());
     reading.opened(PRIVATE, 1500);
-    assert_eq!(reading.read(1000), []);
-    assert_eq!(reading.read(1500), [(String::new(), 8)]);
+    assert_eq!(reading.read(1000, newest), []);
+    assert_eq!(reading.read(1500, newest), [(String::new(), 8)]);
     reading.enter(PRIVATE, 9, Entry::Behind);
     reading.opened(PRIVATE, 1600);
-    assert_eq!(reading.read(1600), [(String::new(), 9)]);
+    assert_eq!(reading.read(1600, newest), [(String::new(), 9)]);
+}
+
+/// A line elsewhere does not make read what is not open yet.
+#[test]
+fn a_place_that_is_not_open_is_not_read_with_another_one() {
+    let mut reading = Reading::default();
+    reading.enter("#a", 7, Entry::UpToDate);
+    reading.enter("#b", 7, Entry::Behind);
+    reading.shown(100, 8);
+    let newest = |_: &str| 8;
+    assert_eq!(reading.read(100, newest), [("#a".to_owned(), 8)]);
+    reading.opened("#b", 200);
+    assert_eq!(reading.read(199, newest), []);
+    assert_eq!(reading.read(200, newest), [("#b".to_owned(), 8)]);
 }
 
 /// A client that asks for history itself has read what is newer once it was given all that it missed.
 #[test]
 fn nothing_is_read_before_what_was_missed_was_asked_for() {
     let mut reading = Reading::default();
+    let newest = |_: &str| 8;
     reading.enter("#a", 7, Entry::Behind);
     reading.has_to_ask_for("#a", [5, 7].into());
-    reading.shown("#a", 100, 8);
+    reading.shown(100, 8);
     assert!(!reading.given("#a", [7].into_iter()));
     assert!(!reading.given("#b", [5].into_iter()));
     assert!(!reading.waits());
-    assert_eq!(reading.read(1000), []);
+    assert_eq!(reading.read(1000, newest), []);
     assert!(reading.given("#a", [4, 5].into_iter()));
     reading.opened("#a", 1500);
-    assert_eq!(reading.read(1499), []);
-    assert_eq!(reading.read(1500), [("#a".to_owned(), 8)]);
+    assert_eq!(reading.read(1499, newest), []);
+    assert_eq!(reading.read(1500, newest), [("#a".to_owned(), 8)]);
     assert!(!reading.given("#a", [5].into_iter()), "nothing is missing any more");
 }
 
@@ -65,11 +87,27 @@ fn lines_beyond_the_bound_are_read_together_and_none_too_early() {
     reading.enter("#a", 0, Entry::UpToDate);
     let many = WAITING_MAX as u64 * 2;
     for line in 1..=many {
-        reading.shown("#a", line, i64::try_from(line).unwrap());
+        reading.shown(line, i64::try_from(line).unwrap());
     }
+    let newest = |_: &str| i64::MAX;
     let followed = i64::try_from(WAITING_MAX).unwrap() - 1;
-    assert_eq!(reading.read(many - 1), [("#a".to_owned(), followed)]);
-    assert_eq!(reading.read(many), [("#a".to_owned(), i64::try_from(many).unwrap())]);
+    assert_eq!(reading.read(many - 1, newest), [("#a".to_owned(), followed)]);
+    assert_eq!(reading.read(many, newest), [("#a".to_owned(), i64::try_from(many).unwrap())]);
+}
+
+/// Somebody is asked once it is quiet, and now and then while it is not.
+#[test]
+fn people_are_asked_when_it_is_quiet_or_has_been_loud_for_long() {
+    let mut reading = Reading::default();
+    reading.enter("#a", 0, Entry::UpToDate);
+    reading.shown(1, 1);
+    assert!(!reading.is_to_be_asked(), "the line may have come just now");
+    assert!(reading.is_to_be_asked());
+    let loud = (2..40).map(|line| {
+        reading.shown(1, line);
+        reading.is_to_be_asked()
+    });
+    assert_eq!(loud.filter(|asked| *asked).count(), 38 / (usize::from(LOOKS_MAX) + 1));
 }
 
 #[test]

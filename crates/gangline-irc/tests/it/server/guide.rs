@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gangline_irc::server::{
-    access::{Access, Guests},
+    access::{Access, Guests, RoomRule},
     config::ServerConfig,
     remarks::{Names, Remarks},
     store::HistoryStore as _,
@@ -41,21 +41,68 @@ async fn help_is_told() {
     ] {
         assert_eq!(ann.until(number).await.params, words);
     }
-    ann.send("HELP join").await;
-    assert_eq!(ann.until("704").await.params, ["ann", "join", "first"]);
+    assert!(ann.seen.iter().any(|line| line.contains("705") && line.contains("JOIN KICK")));
     room.shut().await;
+}
 
+/// HELP of a command tells of that command, and of nothing else.
+#[tokio::test]
+async fn help_of_a_command_is_about_it() {
     let room = Room::open().await;
     let mut ann = room.plain("ann").await;
+    ann.send("HELP join").await;
+    let usage = ann.until("704").await;
+    assert_eq!(usage.params[..2], ["ann", "join"]);
+    assert!(usage.params[2].starts_with("JOIN #ROOM"), "{usage:?}");
+    ann.until("706").await;
+    ann.send("HELP nosuch").await;
+    let told = ann.until("524").await;
+    assert_eq!(told.params[..2], ["ann", "nosuch"]);
+    // Every command that HELP names is one: none is unknown to the server.
     ann.send("HELP").await;
-    assert_eq!(ann.until("524").await.params, ["ann", "index", "There is no help here"]);
+    ann.until("704").await;
+    let mut names = Vec::new();
+    loop {
+        let line = ann.line().await.unwrap();
+        match &*line.command {
+            "705" => names.extend(line.params[2].split(' ').map(str::to_owned)),
+            _ => break,
+        }
+    }
+    assert!(names.len() > 30, "{names:?}");
+    for name in names.iter().filter(|name| *name != "QUIT") {
+        ann.send(name).await;
+        let told = ann.caught_up().await;
+        assert!(told.iter().all(|line| line.command != "421"), "{name}: {told:?}");
+    }
+    room.shut().await;
+}
+
+fn configured(rooms: &[&str]) -> Access {
+    let rooms = rooms.iter().map(|room| ((*room).to_owned(), RoomRule::default())).collect();
+    Access { rooms, ..Access::default() }
+}
+
+/// Only what the configuration names begins with the text that teaches the room.
+#[tokio::test]
+async fn a_room_that_somebody_makes_has_no_topic() {
+    let room = Room::configured(configured(&["#lab"]), Origin::Own, guided).await;
+    let mut ann = room.plain("ann").await;
+    for (name, topic) in [("#lab", Some("say what you want")), ("#mine", None)] {
+        ann.send(&format!("JOIN {name}")).await;
+        let told = ann.caught_up().await;
+        let found = told.iter().find(|line| line.command == "332");
+        assert_eq!(found.map(|line| line.params[2].as_str()), topic, "{name}");
+        ann.send(&format!("TOPIC {name}")).await;
+        ann.until(if topic.is_some() { "332" } else { "331" }).await;
+    }
     room.shut().await;
 }
 
 /// A room has the first topic until somebody sets or clears it, also when everybody has left.
 #[tokio::test]
 async fn a_new_room_has_a_topic_until_somebody_changes_it() {
-    let room = Room::configured(Access::default(), Origin::Own, guided).await;
+    let room = Room::configured(configured(&["#new"]), Origin::Own, guided).await;
     let mut ann = room.plain("ann").await;
     ann.send("JOIN #new").await;
     assert_eq!(ann.until("332").await.params, ["ann", "#new", "say what you want"]);
@@ -73,7 +120,7 @@ async fn a_new_room_has_a_topic_until_somebody_changes_it() {
 /// The first topic costs nothing, however many rooms there were: it is stored nowhere.
 #[tokio::test]
 async fn the_first_topic_of_a_room_is_not_stored() {
-    let room = Room::configured(Access::default(), Origin::Own, guided).await;
+    let room = Room::configured(configured(&["#one", "#two"]), Origin::Own, guided).await;
     let mut ann = room.plain("ann").await;
     for name in ["#one", "#two"] {
         ann.send(&format!("JOIN {name}")).await;
@@ -94,7 +141,7 @@ async fn the_first_topic_of_a_room_is_not_stored() {
 /// A guest who only reads opens no rooms.
 #[tokio::test]
 async fn a_guest_who_reads_opens_no_room_and_leaves_no_topic() {
-    let access = Access { guests: Guests::Read, ..Access::default() };
+    let access = Access { guests: Guests::Read, ..configured(&["#a", "#b"]) };
     let room = Room::configured(access, Origin::Own, guided).await;
     let mut eve = room.dial_as(7).await;
     eve.send("NICK eve\r\nUSER eve 0 * :Eve\r\nJOIN #a,#b").await;

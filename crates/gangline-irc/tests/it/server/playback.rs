@@ -445,16 +445,23 @@ async fn what_is_too_much_for_a_clients_queue_is_shortened() {
     room.shut().await;
 }
 
-/// irssi asks for `server-time` without `message-tags` and shows its own clock.
+/// irssi asks for `server-time` without `message-tags` and shows its own clock: it is told the time in
+/// the text. ZNC asks for it with `userhost-in-names` and shows it. Neither shows it twice.
 #[tokio::test]
-async fn a_client_that_shows_its_own_clock_is_told_the_time_in_the_text() {
+async fn a_client_is_told_the_time_once() {
+    for (caps, by_tag) in [("server-time", false), ("server-time userhost-in-names", true)] {
+        told_once(caps, by_tag).await;
+    }
+}
+
+async fn told_once(caps: &str, by_tag: bool) {
     let room = Room::open().await;
     let mut ada = room.account("spark-ada", "spark-ada").await;
     ada.join("#room").await;
     let timed = async || {
         let mut peer = room.dial().await;
         peer.nick = "zed".to_owned();
-        peer.send("CAP REQ :server-time\r\nNICK zed\r\nUSER z 0 * :z\r\nCAP END").await;
+        peer.send(&format!("CAP REQ :{caps}\r\nNICK zed\r\nUSER z 0 * :z\r\nCAP END")).await;
         peer.until("422").await;
         peer
     };
@@ -466,9 +473,9 @@ async fn a_client_that_shows_its_own_clock_is_told_the_time_in_the_text() {
     let lines = joins(&mut zed, "#room").await;
     assert_eq!(said(&lines), ["spark-ada #room missed"]);
     let line = lines.iter().find(|line| line.command == "PRIVMSG").unwrap();
-    assert!(line.tag("time").is_some());
+    assert_eq!(line.tag("time").is_some(), by_tag);
     let text = &line.params[1];
-    assert!(text.starts_with('[') && text.ends_with("] missed"), "{text}");
+    assert_eq!(text.starts_with('[') && text.ends_with("] missed"), !by_tag, "{text}");
     room.shut().await;
 }
 

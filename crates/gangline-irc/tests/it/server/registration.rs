@@ -156,21 +156,6 @@ async fn the_nick_of_an_account_is_nobody_elses() {
 }
 
 #[tokio::test]
-async fn an_agent_takes_its_nick_back_from_its_stale_connection() {
-    let room = Room::open().await;
-    let mut watcher = room.plain("watcher").await;
-    watcher.join("#room").await;
-    let mut stale = room.account("spark-ada", "spark-ada").await;
-    stale.join("#room").await;
-    let mut fresh = room.account("spark-ada", "spark-ada").await;
-    assert!(stale.until_closed().await.contains("Replaced by a new connection"));
-    assert_eq!(watcher.until("QUIT").await.nick(), Some("spark-ada"));
-    fresh.join("#room").await;
-    assert_eq!(watcher.until("JOIN").await.nick(), Some("spark-ada"));
-    room.shut().await;
-}
-
-#[tokio::test]
 async fn a_nick_in_use_is_refused_whatever_its_case() {
     let room = Room::open().await;
     let _ann = room.plain("Ann[1]").await;

@@ -20,7 +20,7 @@ use gangline_irc::{
         store::{
             Account, Accounts, Appended, BoxFuture, Commit, Entry, FindLine, HistoryError,
             HistoryQuery, HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine, ReadMark,
-            RoomModes, StoredLine, TargetRow, TargetsQuery, Topic,
+            RoomRow, StoredLine, TargetRow, TargetsQuery, Topic,
         },
         trust::{End, Origin, Trust, Whose},
     },
@@ -118,8 +118,14 @@ impl Disk {
         markers.into_iter().map(|marker| clock::rfc3339(marker.at)).collect()
     }
 
-    pub(super) async fn kept_modes(&self) -> Vec<RoomModes> {
-        self.store.modes().await.unwrap()
+    /// The sum of all read positions.
+    pub(super) async fn kept_marks(&self) -> i64 {
+        let marks = self.store.marks().await.unwrap().marks;
+        marks.iter().filter_map(|mark| mark.seq).sum()
+    }
+
+    pub(super) async fn kept_rooms(&self) -> Vec<RoomRow> {
+        self.store.rooms().await.unwrap()
     }
 
     fn room(&self) -> Result<(), HistoryError> {
@@ -217,14 +223,17 @@ impl HistoryStore for Disk {
         }
         self.store.redact(seq)
     }
-    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, HistoryError>> {
-        self.store.modes()
+    fn rooms(&self) -> BoxFuture<'_, Result<Vec<RoomRow>, HistoryError>> {
+        self.store.rooms()
     }
-    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), HistoryError>> {
+    fn put_room(&self, room: RoomRow) -> BoxFuture<'_, Result<(), HistoryError>> {
         if let Err(error) = self.room() {
             return Box::pin(std::future::ready(Err(error)));
         }
-        self.store.put_modes(modes)
+        self.store.put_room(room)
+    }
+    fn forget_room(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), HistoryError>> {
+        self.store.forget_room(channel)
     }
 }
 
@@ -289,6 +298,12 @@ impl Room {
         let (access, looked_at) = watch::channel(Arc::new(access));
         config.access = looked_at;
         set(&mut config);
+        // People's clients answer PINGs by themselves; peers of tests do not.
+        let defaults = Limits::default();
+        if config.limits.read_within == defaults.read_within {
+            config.limits.read_within = DEADLINE;
+            config.limits.hear_out = Duration::ZERO;
+        }
         let server = Server::bind(config, disk.clone(), trust).unwrap();
         let address = server.address();
         let stop = CancellationToken::new();
@@ -381,6 +396,11 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) async fn send(&mut self, line: &str) {
         self.raw(format!("{line}\r\n").as_bytes()).await;
+    }
+
+    /// Sends a line; returns whether the connection took it.
+    pub(super) async fn try_send(&mut self, line: &str) -> bool {
+        self.write.write_all(format!("{line}\r\n").as_bytes()).await.is_ok()
     }
 
     pub(super) async fn raw(&mut self, bytes: &[u8]) {

@@ -374,3 +374,39 @@ fn a_line_that_was_given_for_an_earlier_connection_is_dropped() {
     story.command(of("new", 2));
     assert_eq!(story.lost(), ["<not-sent new>"]);
 }
+
+/// A network's own number refuses a line as much as a known one: what names the target is about it.
+#[test]
+fn any_error_that_names_the_target_refuses_the_line() {
+    for number in [404, 408, 415, 435, 439, 487, 494, 495, 504, 520, 573, 599] {
+        let mut story = Story::plain();
+        story.command(say("k", "#den", "x"));
+        let refused = format!(":irc {number} ada #DEN :Target change too fast");
+        let told = format!("<failed k Some({number}) Target change too fast>");
+        assert_eq!(story.server(&refused), [told], "{number}");
+        assert_eq!(story.server("PONG irc gangline-1"), [""; 0], "{number}");
+    }
+    // About somebody else, or about nobody.
+    for other in [":irc 439 ada #other :Too fast", ":irc 439 * :Please wait", ":irc 599 ada"] {
+        let mut story = Story::plain();
+        story.command(say("k", "#den", "x"));
+        assert_eq!(story.server(other), [""; 0], "{other}");
+        assert_eq!(story.server("PONG irc gangline-1"), ["<confirmed k None>"], "{other}");
+    }
+}
+
+/// What refuses a TOPIC refuses no line to that room, but a second such number is about the line.
+#[test]
+fn the_refusal_of_another_request_fails_no_line() {
+    let refused = ":irc 482 ada #den :You're not channel operator";
+    let mut story = Story::plain();
+    let topic = Message::new("TOPIC").param("#den").trailing("mine");
+    assert_eq!(story.command(LinkCommand::Raw(topic)), ["TOPIC #den :mine"]);
+    story.command(say("k", "#den", "x"));
+    assert_eq!(story.server(refused), [""; 0]);
+    assert_eq!(story.server("PONG irc gangline-1"), ["<confirmed k None>"]);
+    story.after(9);
+    story.command(say("k2", "#den", "x"));
+    let told = "<failed k2 Some(482) You're not channel operator>";
+    assert_eq!(story.server(refused), [told]);
+}
