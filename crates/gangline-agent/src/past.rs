@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use gangline_api::event::Event;
 use gangline_core::{AgentName, block::Block};
 use gangline_os::clock::UnixMicros;
-use gangline_runtime::{Past, SessionId};
+use gangline_runtime::Past;
 use gangline_store::{Store, StoreError};
 use tracing::warn;
 
@@ -39,8 +39,8 @@ impl Recorded {
 
 #[async_trait]
 impl Past for Recorded {
-    async fn of(&self, session: &SessionId) -> Vec<Block> {
-        self.read(&session.0).await.unwrap_or_else(|error| {
+    async fn of(&self, session: &str) -> Vec<Block> {
+        self.read(session).await.unwrap_or_else(|error| {
             warn!(%error, "what the session said so far cannot be read");
             Vec::new()
         })

@@ -147,7 +147,7 @@ impl Runtime for Acp {
         let can = can(recipe, &options.extra).map_err(fail)?;
         let (mut session, port) = crate::session::pair(name, &options, can);
         if let Some(kept) = options.resume.as_ref().filter(|kept| kept.is_session()) {
-            launch.past = options.past.of(kept).await;
+            launch.past = options.past.of(&kept.0).await;
         }
         let (worker, tools) = launch.start((name, recipe), &options, turn, port).map_err(fail)?;
         session.run_in(tasks, STOP_WITHIN, async move {

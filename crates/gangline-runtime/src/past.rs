@@ -3,15 +3,13 @@
 use async_trait::async_trait;
 use gangline_core::block::Block;
 
-use crate::SessionId;
-
 /// The record of an agent's sessions.
 #[async_trait]
 pub trait Past: Send + Sync {
-    /// Returns what the model said and did in this session, in order, as it is on record: secrets are
+    /// Returns what the model said and did in the session of this id, in order, as it is on record: secrets are
     /// masked ([`gangline_core::redact::MASK`]). Of a long session the beginning may be left out.
     /// Empty if nothing is known. Cancel-safe: yes.
-    async fn of(&self, session: &SessionId) -> Vec<Block>;
+    async fn of(&self, session: &str) -> Vec<Block>;
 }
 
 /// The record of a session that has none.
@@ -20,7 +18,7 @@ pub struct NoPast;
 
 #[async_trait]
 impl Past for NoPast {
-    async fn of(&self, _session: &SessionId) -> Vec<Block> {
+    async fn of(&self, _session: &str) -> Vec<Block> {
         Vec::new()
     }
 }

@@ -55,13 +55,8 @@ async fn the_record_of_a_session_is_what_was_said_in_it() {
         .unwrap();
     says(vec![text("it is hunter2hunter2")]).await.unwrap();
     let past = Recorded { store, agent };
-    let of = |session: &str| {
-        let session = SessionId(session.to_owned());
-        let past = &past;
-        async move { past.of(&session).await }
-    };
-    assert_eq!(of("new").await, [text("one"), call, text(&format!("it is {MASK}"))]);
-    assert_eq!(of("old").await.len(), 4);
+    assert_eq!(past.of("new").await, [text("one"), call, text(&format!("it is {MASK}"))]);
+    assert_eq!(past.of("old").await.len(), 4);
     // One that is not known may have any of it.
-    assert_eq!(of("imported").await.len(), 4);
+    assert_eq!(past.of("imported").await.len(), 4);
 }

@@ -274,10 +274,7 @@ fn as_it_is(line: &str) -> Result<Line, Odd> {
         "control_response" => response(body),
         "tool_progress" => beat(body),
         "keep_alive" | "system/hook_progress" => Ok(Line::Waits),
-        "conversation_reset"
-        | "stream_event"
-        | "system/compact_boundary"
-        | "system/thinking_tokens" => Ok(Line::Noise),
+        "stream_event" | "system/compact_boundary" | "system/thinking_tokens" => Ok(Line::Noise),
         known if shows_life(known) => Ok(Line::Lives),
         _ => return Err(Odd::Unknown { kind }),
     }
@@ -316,7 +313,8 @@ fn kind_of(kind: &str, subtype: Option<&str>) -> String {
 
 /// Says whether a line of this kind only shows that the program is alive.
 fn shows_life(kind: &str) -> bool {
-    const KINDS: [&str; 9] = [
+    const KINDS: [&str; 10] = [
+        "conversation_reset",
         "system/background_tasks_changed",
         "system/hook_response",
         "system/hook_started",

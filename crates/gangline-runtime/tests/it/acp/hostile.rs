@@ -252,7 +252,7 @@ struct Record(&'static [&'static str]);
 
 #[async_trait]
 impl Past for Record {
-    async fn of(&self, _session: &SessionId) -> Vec<Block> {
+    async fn of(&self, _session: &str) -> Vec<Block> {
         self.0.iter().map(|text| Block::Text { text: (*text).to_owned() }).collect()
     }
 }
