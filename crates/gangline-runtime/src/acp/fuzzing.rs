@@ -23,5 +23,6 @@ pub(crate) fn session() -> impl Protocol {
         names: Names::WithProvider,
         model: None,
         late: Late::MayCome,
+        past: Vec::new(),
     })
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::{
     permit::Gate,
-    thread::{Thread, Trust},
+    thread::Thread,
     turns::{Credentials, Setup, Turns},
 };
-use crate::{StartOptions, program::protocol::Protocol};
+use crate::{StartOptions, folder::projects::Trust, program::protocol::Protocol};
 
 /// A session that was just started.
 pub(crate) fn session() -> impl Protocol {
