@@ -34,6 +34,8 @@ use crate::tool::{Tool, shorten};
 pub const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long one call may take.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(600);
+/// Longest message that a server may send, in bytes.
+const MESSAGE_LIMIT: usize = 16 << 20;
 /// How much of a server's own instructions is taken, in bytes.
 const INSTRUCTIONS_LIMIT: usize = 8 << 10;
 

@@ -151,9 +151,8 @@ impl Usage {
         ];
         for (name, count) in names.into_iter().zip(self.counts()) {
             // What an API tells is foreign, and what follows of it is a compaction or a budget.
-            match reported.get(name) {
-                Some(Value::Number(number)) => *count = believed(number),
-                Some(_) | None => {}
+            if let Some(Value::Number(number)) = reported.get(name) {
+                *count = believed(number);
             }
         }
     }

@@ -31,7 +31,7 @@ use serde_json::Value;
 use sse_stream::Sse;
 
 use self::answers::Answers;
-use super::link::MESSAGE_LIMIT;
+use super::MESSAGE_LIMIT;
 
 /// Longest body of a refusal that is read, in bytes.
 const REFUSAL_LIMIT: usize = 64 << 10;

@@ -25,11 +25,9 @@ use rmcp::{ClientHandler, ClientLifecycleMode, serve_client_with_lifecycle};
 use tokio::io::DuplexStream;
 
 use super::http::HttpClient;
-use super::{McpTarget, pump};
+use super::{MESSAGE_LIMIT, McpTarget, pump};
 use crate::client::http_client;
 
-/// Longest message that a server may send, in bytes.
-pub(super) const MESSAGE_LIMIT: usize = 16 << 20;
 /// The same for the library, with the line's end.
 const LINE_LIMIT: usize = MESSAGE_LIMIT + 1024;
 /// How much of a program's output is under way to the library, in bytes.

@@ -1,4 +1,4 @@
-//! Doors for [`crate::fuzzing`].
+//! What [`crate::fuzzing`] is given of the reader.
 
 use rmcp::model::ServerJsonRpcMessage;
 use serde_json::Value;

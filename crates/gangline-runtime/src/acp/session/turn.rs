@@ -1,5 +1,6 @@
 //! One turn: its prompt, what comes of it, and its end.
 
+use gangline_core::usage::TOKENS_MAX;
 use serde_json::{Value, json};
 
 use super::{
@@ -311,7 +312,8 @@ impl Session {
                 (&answer["usage"], "inputTokens", "outputTokens")
             }
         };
-        let number = |name: &str| usage[name].as_u64().unwrap_or_default();
+        // They are added up here, so what nobody can have used is cut off first.
+        let number = |name: &str| usage[name].as_u64().unwrap_or_default().min(TOKENS_MAX);
         let all = Counted {
             input: number(input),
             output: number(output),

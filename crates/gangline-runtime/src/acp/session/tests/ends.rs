@@ -47,6 +47,22 @@ fn an_end_that_nobody_asked_for_waits_for_the_programs_own() {
     assert_eq!(ended(&events), [&TurnResult::Interrupted]);
 }
 
+/// Found by changes of a seed: the sum of two such numbers is none.
+#[test]
+fn tokens_that_nobody_can_have_used_are_cut_off() {
+    let mut session = open(&PLAIN);
+    session.prompt(prompt(1));
+    let most = u64::MAX;
+    let usage = json!({"inputTokens": most, "outputTokens": 130, "totalTokens": most,
+        "cachedReadTokens": most, "cachedWriteTokens": most});
+    let (_, events) = answer(&mut session, json!({"stopReason": "end_turn", "usage": usage}));
+    let told = events.iter().find_map(|event| match event {
+        RuntimeEvent::Usage { usage, .. } => Some((usage.input_tokens, usage.output_tokens)),
+        _ => None,
+    });
+    assert_eq!(told, Some((gangline_core::usage::TOKENS_MAX, 130)));
+}
+
 fn refused(session: &mut Session) {
     let (_, events) = asks(session, 1, "execute");
     let answer = Answer::Deny { reason: "not here".to_owned() };
