@@ -78,7 +78,7 @@ async fn an_answer_to_a_finding_is_answered_with_the_line_to_send() {
     assert_eq!(answers("#alerts", "@gangline hello").await, format!("ori: {ONLY_ALERTS}"));
     store
         .answer_finding(FindingAnswer {
-            number: number,
+            number,
             choice: ChoiceWord::Resume,
             by: "ori".to_owned(),
             released: 0,
