@@ -95,11 +95,17 @@ pub async fn serve(options: StandinOptions, stop: CancellationToken) -> Result<(
 async fn respond(State(standin): State<Arc<Standin>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, MAX_REQUEST).await;
+    let bytes = body.as_ref().map_or_else(|_| Bytes::new(), Bytes::clone);
+    // First the rule is chosen: what is on record has used its rule up, also if the client goes away now.
+    let response = answered(&standin, &parts, body);
     if let Some(recorder) = &standin.recorder {
-        let bytes = body.as_deref().unwrap_or_default();
-        recorder.write(&parts, bytes).await;
+        recorder.write(&parts, &bytes).await;
     }
-    let route = Route::of(&parts);
+    response
+}
+
+fn answered(standin: &Standin, parts: &Parts, body: Result<Bytes, axum::Error>) -> Response {
+    let route = Route::of(parts);
     let context = |request_id| ReplyContext { vendor: route.vendor, request_id };
     let Ok(body) = body else {
         let error = HttpError::new(413, "Request exceeds the maximum size");
@@ -113,12 +119,12 @@ async fn respond(State(standin): State<Arc<Standin>>, request: Request) -> Respo
         Err(error) => return context.refusal(&error),
     };
     let read = whole.as_ref().map_or(&*body, |whole| &whole.body);
-    match called(&parts, route, read) {
+    match called(parts, route, read) {
         Ok(Called::Nothing) => context.finish(StatusCode::OK, "text/plain", Body::empty()),
         Ok(Called::Object(object)) => {
             context.finish(StatusCode::OK, JSON, Body::from(object.to_string()))
         }
-        Ok(Called::Asked(asked)) => answer(&standin, (&asked, whole), &ids, &context),
+        Ok(Called::Asked(asked)) => answer(standin, (&asked, whole), &ids, &context),
         Err(error) => context.refusal(&error),
     }
 }
