@@ -30,7 +30,7 @@ pub fn mcp_stdio(bytes: &[u8]) {
         let id = json::find(line, &["id"]).and_then(|id| serde_json::from_str::<Value>(id).ok());
         let read = json::from_str::<Value>(line).ok();
         // Of two ids the first is found, and the last is read. A broken number is none of ours.
-        let ours = |id: &Value| id.is_string() || id.is_u64();
+        let ours = |id: &Value| id.is_string() || id.is_i64();
         let same = |id: &Value| read.as_ref().is_none_or(|it| it["id"] == *id);
         if let Some(id) = id.filter(|id| ours(id) && same(id)) {
             let out: Value = serde_json::from_str(out).expect("what has an id is a message");

@@ -5,7 +5,7 @@
 //! of the same id, and a request a refusal. Pure. Start at [`readable`].
 
 use gangline_os::json;
-use rmcp::model::ServerJsonRpcMessage;
+use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use serde_json::{Value, json};
 
 /// A text that nobody waits for, and of which nothing can be made.
@@ -42,7 +42,7 @@ pub(super) fn readable(text: String) -> Result<String, Unread> {
 
 /// Returns what stands in place of a message that cannot be read, if somebody waits for it.
 pub(super) fn instead_of(text: &str, why: &str) -> Option<String> {
-    let id: Value = serde_json::from_str(json::find(text, &["id"])?).ok()?;
+    let id = id(json::find(text, &["id"])?)?;
     Some(match json::find_text(text, &["method"]) {
         // The library refuses what it does not know.
         Some(_) => json!({"jsonrpc": "2.0", "id": id, "method": "gangline/unreadable"}).to_string(),
@@ -57,10 +57,15 @@ pub(super) fn instead_of_tail(tail: &str, why: &str) -> Option<String> {
     let (_, rest) = inner.rsplit_once("\"id\":")?;
     let (id, rest) = rest.split_once(',').unwrap_or((rest, ""));
     let version: String = rest.chars().filter(|c| !c.is_whitespace()).collect();
-    let id: Value = serde_json::from_str(id.trim()).ok()?;
-    let whole = (id.is_number() || id.is_string())
-        && (version.is_empty() || version == "\"jsonrpc\":\"2.0\"");
+    let id = self::id(id.trim())?;
+    let whole = version.is_empty() || version == "\"jsonrpc\":\"2.0\"";
     whole.then(|| unreadable(&id, why))
+}
+
+/// Returns an id as the library reads it; another one would be passed over with all that has it.
+fn id(text: &str) -> Option<Value> {
+    let id: RequestId = serde_json::from_str(text).ok()?;
+    serde_json::to_value(id).ok()
 }
 
 /// Returns the error that is the answer to the request of this id.

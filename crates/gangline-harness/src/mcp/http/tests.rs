@@ -58,6 +58,7 @@ fn what_cannot_be_read_is_an_error_of_its_request() {
         format!("data: {broken}\n\n"),
         format!("data: {long}\n\n"),
         "data: no message\n\n".to_owned(),
+        "data: {\"jsonrpc\":\"2.0\",\"id\":7.5,\"result\": broken\n\n".to_owned(),
         "data: {\"jsonrpc\":\"2.0\",\"result\":{}}\n\n".to_owned(),
         "data: {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-1,\"message\":\"x\"}}\n\n".to_owned(),
         "data: {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-1,\"message\":\"x\"}}\n\n"
