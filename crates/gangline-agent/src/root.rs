@@ -182,10 +182,7 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
         .map_err(|error| crashed("cannot bind the socket of change notices", &error))?;
     let note = restart_note::leave(&settings, &store, (&epoch, recovered.turns)).await;
     settings.trusted = folder::at_start(&settings, &store).await;
-    let relay = Prepared::new(&settings).await?;
-    if let Some(relay) = &relay {
-        settings.secrets.push(KnownSecret::new("token of the relay", relay.token().expose()));
-    }
+    let relay = prepare_relay(&mut settings).await?;
     let mut parts =
         Parts::start(&settings, store, (epoch, unasked, note), (changes, relay, ordered));
     parts.begin(&settings, &me, &mut signals).await;
@@ -199,6 +196,15 @@ async fn start((lock, store): (&FileLock, Store), mut settings: Settings) -> Res
     sweeper.left_at_the_end().await;
     info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
     Ok(ended)
+}
+
+/// Prepares the relay, if there is to be one; its token is one of the daemon's secrets.
+async fn prepare_relay(settings: &mut Settings) -> Result<Option<Prepared>, Ended> {
+    let relay = Prepared::new(settings).await?;
+    if let Some(relay) = &relay {
+        settings.secrets.push(KnownSecret::new("token of the relay", relay.token().expose()));
+    }
+    Ok(relay)
 }
 
 /// Returns the tool that the same backend ran unasked in an earlier generation, under the same

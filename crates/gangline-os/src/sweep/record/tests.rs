@@ -1,4 +1,5 @@
 use super::*;
+use crate::process::{Group, Output, Spawn, Stdin, spawn};
 
 #[test]
 fn a_record_counts_within_its_boot_only_and_bad_lines_are_passed_over() {
@@ -27,13 +28,22 @@ async fn a_record_names_the_children_that_run() {
     let mut record = Record::new(path.clone());
     record.renew().unwrap();
     assert_eq!(read(&path), []);
-    let mut child =
-        std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let spec = Spawn {
+        program: "/bin/cat".into(),
+        args: Vec::new(),
+        cwd: "/".into(),
+        env: Vec::new(),
+        stdin: Stdin::Piped,
+        stdout: Output::Null,
+        stderr: Output::Null,
+        group: Group::New,
+    };
+    let mut child = spawn(spec).unwrap();
     record.renew().unwrap();
-    let start_time = proc::start_time(child.id()).unwrap();
-    assert!(read(&path).contains(&Process { pid: child.id(), start_time }));
-    drop(child.stdin.take());
-    child.wait().unwrap();
+    let start_time = proc::start_time(child.pid()).unwrap();
+    assert!(read(&path).contains(&Process { pid: child.pid(), start_time }));
+    drop(child.take_stdin());
+    assert!(child.wait().await.unwrap().success());
     record.renew().unwrap();
-    assert!(read(&path).iter().all(|it| it.pid != child.id()));
+    assert!(read(&path).iter().all(|it| it.pid != child.pid()));
 }
