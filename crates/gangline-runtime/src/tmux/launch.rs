@@ -83,12 +83,7 @@ pub(super) fn prepare(
     let history = History::of(&profile, &env);
     let goes_on = goes_on(options, &profile, history.as_ref());
     let resumes = goes_on == Ok(true);
-    let session = match &options.resume {
-        Some(session) if resumes => session.clone(),
-        // What the environment names is the lost one.
-        Some(_) => SessionId(uuid::Uuid::new_v4().to_string()),
-        None => options.new_session(),
-    };
+    let session = session(options, resumes);
     let mut notices: Vec<String> = goes_on.err().into_iter().collect();
     notices.extend(folder.notices.iter().cloned());
     if let Some(name) = &profile.session_variable {
@@ -129,6 +124,15 @@ pub(super) fn prepare(
         notices,
         history,
     })
+}
+
+fn session(options: &StartOptions, resumes: bool) -> SessionId {
+    match &options.resume {
+        Some(session) if resumes => session.clone(),
+        // What the environment names is the lost one.
+        Some(_) => SessionId(uuid::Uuid::new_v4().to_string()),
+        None => options.new_session(),
+    }
 }
 
 /// Returns whether the program goes on with the session that it should go on with; an error says why

@@ -22,7 +22,7 @@ async fn a_queue_is_bounded_in_bytes_and_has_room_again_once_they_are_written() 
     shared.queued.store(0, Ordering::Relaxed);
     let mut written = Vec::new();
     assert!(lines.take(&mut written).await);
-    assert_eq!(std::mem::take(&mut written), [line.clone()]);
+    assert_eq!(std::mem::take(&mut written), std::slice::from_ref(&line));
     assert!(queue.push(line.clone()).is_ok());
     // What is queued is written after the server has let go, and then there is an end.
     drop(queue);

@@ -12,6 +12,31 @@ use super::{
     others::{for_opencode, opencode, refusal},
 };
 
+/// What of the three folders leaves a trace when it runs.
+const ALL: &[&str] = &[
+    "claude-start",
+    "claude-local",
+    "claude-prompt",
+    "claude-stop",
+    "claude-server",
+    "codex-server",
+    "open-server",
+    "open-plugin",
+];
+
+/// Changes what lies in the folders, so that something else would run.
+fn pull(lab: &Lab) {
+    let evil = format!("touch {}", lab.trace("pulled").display());
+    let hooks = serde_json::json!({"hooks": {"SessionStart": [
+        {"hooks": [{"type": "command", "command": evil}]}]}});
+    lab.write("lab-claude", ".claude/settings.json", &hooks.to_string());
+    let server = format!("[mcp_servers.evil]\ncommand = \"sh\"\nargs = [\"-c\", \"{evil}\"]\n");
+    lab.write("lab-codex", ".codex/config.toml", &server);
+    let server =
+        serde_json::json!({"mcp": {"evil": {"type": "local", "command": ["sh", "-c", evil]}}});
+    lab.write("lab-open", "opencode.json", &server.to_string());
+}
+
 /// Nothing is asked and all of it runs, whether a program has a switch or not. After a pull Claude Code has
 /// what it had, Codex loads nothing, OpenCode does not start, and each is told; what was revoked is not
 /// allowed by the configuration again.
@@ -37,17 +62,7 @@ fn a_project_that_the_configuration_trusts_is_loaded_until_it_changes() {
     for (nick, _) in &agents {
         lab.answers(&mut ori, nick, "first");
     }
-    let all = [
-        "claude-start",
-        "claude-local",
-        "claude-prompt",
-        "claude-stop",
-        "claude-server",
-        "codex-server",
-        "open-server",
-        "open-plugin",
-    ];
-    for name in all {
+    for name in ALL {
         let path = lab.trace(&format!("lab-{name}"));
         eventually(name, || path.exists().then_some(()));
     }
@@ -56,16 +71,7 @@ fn a_project_that_the_configuration_trusts_is_loaded_until_it_changes() {
     let shown = lab.run(&["trust", "show", "lab-codex"]);
     assert!(shown.contains("allowed by the configuration (trust: project)"), "{shown}");
 
-    // A pull.
-    let evil = format!("touch {}", lab.trace("pulled").display());
-    let hooks = serde_json::json!({"hooks": {"SessionStart": [
-        {"hooks": [{"type": "command", "command": evil}]}]}});
-    lab.write("lab-claude", ".claude/settings.json", &hooks.to_string());
-    let server = format!("[mcp_servers.evil]\ncommand = \"sh\"\nargs = [\"-c\", \"{evil}\"]\n");
-    lab.write("lab-codex", ".codex/config.toml", &server);
-    let server =
-        serde_json::json!({"mcp": {"evil": {"type": "local", "command": ["sh", "-c", evil]}}});
-    lab.write("lab-open", "opencode.json", &server.to_string());
+    pull(&lab);
     lab.traces().iter().for_each(|name| fs::remove_file(lab.trace(name)).unwrap());
     for nick in ["lab-claude", "lab-codex"] {
         lab.run(&["restart", nick]);
