@@ -144,7 +144,7 @@ impl Writer<'_> {
         }
         let has_shell = words.iter().any(|word| shell::is_shell(word));
         for word in arguments {
-            // What a shell gets to run is a command by itself.
+            // A script that is handed to a shell is read as a command.
             shown.push(match has_shell && !word.starts_with('-') {
                 true => self.script(word),
                 false => Value::String(self.text(word, Maskable::Nothing)),

@@ -237,7 +237,7 @@ fn is_first_of_a_form(raw: &str) -> bool {
 fn word(raw: &str, at: usize) -> Option<Word<'_>> {
     let plain: String = raw.nfkd().filter(|c| c.is_alphanumeric() && !is_hidden(*c)).collect();
     let look: String = folded(raw).filter(|c| c.is_alphanumeric()).collect();
-    // A line drawn upright is no letter by itself.
+    // A vertical line is not a letter of its own.
     if plain.is_empty() && look.chars().all(|c| c == 'l') {
         return (raw.contains(':')).then(|| Word { raw, at, look: ":".to_owned(), number: None });
     }

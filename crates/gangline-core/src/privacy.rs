@@ -1,14 +1,15 @@
 //! What was said in private is between the two: who else is shown what.
 //!
-//! Pure. Whoever shows something to others asks [`Said`] where it was said; a place that is no room is
-//! private, so that what nobody thought of is shown to nobody. Start at [`Reader::sees`].
+//! Pure. Code that shows something to others asks [`Said`] where it was said. Every place that is not a
+//! room counts as private, so a new kind of place is private until somebody decides otherwise. Start at
+//! [`Reader::sees`].
 
 use crate::{name::Target, question::Asked};
 
 /// Where something was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Said {
-    /// In a room: whoever is there has it.
+    /// In a room, where everybody reads it.
     InARoom,
     /// In a private conversation, or outside of any: at a shell, by a program, in a letter.
     InPrivate,
@@ -24,7 +25,7 @@ impl Said {
         }
     }
 
-    /// Returns where a question was asked. `reply_target`: where its asker goes on with the answer.
+    /// Returns where a question was asked. `reply_target` is the place of the request that its asker works on.
     #[must_use]
     pub fn of_question(asked: &Asked, reply_target: &str) -> Self {
         match asked {

@@ -47,7 +47,7 @@ pub(super) struct Rig {
 }
 
 /// A message of somebody, said in that place.
-/// What the store has of what holds the agent: nothing, read after so many orders.
+/// Nothing in the store holds the agent; it was read after so many orders.
 pub(super) fn standing(words: u64) -> Reply {
     Reply::Standing { orders: StandingOrders { pauses: Vec::new(), resume: None }, words }
 }

@@ -68,7 +68,7 @@ fn a_command_that_does_not_parse_is_whole_and_for_owners() {
     assert_eq!(known.input, json!({"command": "echo \"‹ANTHROPIC_API_KEY›"}));
 }
 
-/// A program's words reach it as they are; what a shell among them gets to run is a command by itself.
+/// A program gets its words as they are. A script that one of them hands to a shell is read as a command.
 #[test]
 fn a_list_of_words_is_the_words_of_one_program() {
     let check = |words: Value, expect: Value, audience: Audience| {

@@ -1,8 +1,8 @@
 //! Bytes of an event stream to events, whatever the chunks are; pure, with a bound on memory.
 //!
-//! Other fields than those of an [`Event`], and comments, are skipped. What is no UTF-8 becomes
-//! U+FFFD. An event that is too long is told in its place, and the next ones are read. Each byte is
-//! looked at once, so that a long line in small chunks costs linear time.
+//! Other fields than those of an [`Event`], and comments, are skipped. Bytes that are not UTF-8
+//! become U+FFFD. In the place of an event that is too long stands a notice, and the next events are
+//! read. Each byte is looked at once, so that a long line in small chunks costs linear time.
 
 use std::collections::VecDeque;
 

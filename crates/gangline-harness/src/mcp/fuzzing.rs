@@ -29,7 +29,7 @@ pub fn mcp_stdio(bytes: &[u8]) {
     for (line, out) in text.lines().zip(out.lines()).filter(|(line, _)| line.len() <= LIMIT) {
         let id = json::find(line, &["id"]).and_then(|id| serde_json::from_str::<Value>(id).ok());
         let read = json::from_str::<Value>(line).ok();
-        // Of two ids the first is found, and the last is read. A broken number is none of ours.
+        // Of two ids the scan finds the first, and the parser reads the last. We never send a fraction as an id.
         let ours = |id: &Value| id.is_string() || id.is_i64();
         let same = |id: &Value| read.as_ref().is_none_or(|it| it["id"] == *id);
         if let Some(id) = id.filter(|id| ours(id) && same(id)) {

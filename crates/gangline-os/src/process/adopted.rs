@@ -36,15 +36,23 @@ pub(super) fn forget(pid: u32) {
 
 /// Makes the calling process the parent of all orphans below it (Linux only; elsewhere nothing
 /// happens). Then it has to call [`reap_adopted`] now and then, and must start programs by
-/// [`super::spawn`] alone: any other child counts as an adopted orphan.
+/// [`super::spawn`] alone: any other child counts as an adopted orphan. The first process of a
+/// container adopts no less, but nothing is ended for it: among its orphans are those of people's
+/// own shells there.
 ///
 /// # Errors
 /// When the system refuses.
 #[cfg(target_os = "linux")]
 pub fn become_subreaper() -> io::Result<()> {
     nix::sys::prctl::set_child_subreaper(true)?;
-    ADOPTS.store(true, Ordering::Relaxed);
+    ADOPTS.store(comes_from_us(std::process::id()), Ordering::Relaxed);
     Ok(())
+}
+
+/// Returns whether a process descends from the one with this pid if it is adopted by it. The first
+/// process of a pid namespace gets the orphans of all others there.
+fn comes_from_us(pid: u32) -> bool {
+    pid != 1
 }
 
 /// Does nothing here.

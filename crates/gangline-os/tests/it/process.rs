@@ -1,6 +1,7 @@
 //! What a child gets and what is known of it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -146,6 +147,40 @@ async fn a_daemon_knows_and_ends_what_its_programs_left() {
     let said = rest(&mut errors(&mut child)).await;
     assert_eq!(said, ["swept"]);
     assert!(soon(child.wait()).await.unwrap().success());
+}
+
+/// The first process of a container adopts what people leave running there, and ends none of it.
+#[tokio::test]
+async fn the_first_process_of_a_container_ends_no_orphan() {
+    let mut spec = role("first", &[]);
+    let inner = std::mem::take(&mut spec.args);
+    let within = ["--unshare-pid", "--as-pid-1", "--dev-bind", "/", "/", "--proc", "/proc"];
+    spec.args = within.map(OsString::from).into();
+    spec.args.push(std::mem::replace(&mut spec.program, "bwrap".into()).into());
+    spec.args.extend(inner);
+    if let Some(why) = no_container().await {
+        return skip("process::the_first_process_of_a_container_ends_no_orphan", &why);
+    }
+    let mut child = start(spec);
+    let said = rest(&mut errors(&mut child)).await;
+    assert_eq!(said, ["left alone"]);
+    assert!(soon(child.wait()).await.unwrap().success());
+}
+
+/// Returns why no container can be made here.
+async fn no_container() -> Option<String> {
+    let mut tried = start(sh("exec bwrap --unshare-pid --ro-bind / / true"));
+    let why = rest(&mut errors(&mut tried)).await.join("; ");
+    (!tried.wait().await.unwrap().success()).then_some(why)
+}
+
+/// Records that a test cannot run here, in the file that `GANGLINE_SKIPPED` names.
+fn skip(test: &str, why: &str) {
+    use std::io::Write as _;
+    eprintln!("skipped: {test}: {why}");
+    let Some(path) = std::env::var_os("GANGLINE_SKIPPED") else { return };
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    writeln!(file.unwrap(), "{test}: {why}").unwrap();
 }
 
 #[tokio::test]

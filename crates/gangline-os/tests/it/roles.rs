@@ -25,6 +25,7 @@ async fn role() {
         "reap" => reap().await,
         "sweep" => sweep().await,
         "adopt" => adopt().await,
+        "first" => first().await,
         other => panic!("nobody knows the role {other}"),
     }
 }
@@ -148,4 +149,20 @@ async fn adopt() {
     assert_eq!(report.ended.iter().map(|it| it.pid).collect::<Vec<_>>(), [orphan.pid]);
     assert!(!orphan.alive() && known(own.pid()).alive() && known(pretender.pid()).alive());
     eprintln!("swept");
+}
+
+/// The first process of a container: what a person left running there comes to it.
+async fn first() {
+    assert_eq!(std::process::id(), 1);
+    become_subreaper().unwrap();
+    let mut shell = start(sh("setsid sh -c 'echo $$; exec sleep 1000' </dev/null 2>/dev/null &"));
+    let orphan: u32 = line(&mut output(&mut shell)).await.parse().unwrap();
+    assert!(shell.wait().await.unwrap().success());
+    let orphan = known(orphan);
+    let parent = || std::fs::read_to_string(format!("/proc/{}/stat", orphan.pid)).unwrap();
+    until("we have adopted it", || parent().contains(" 1 ")).await;
+    let what = sweep::Sweep { ours: &|_| false, roots: &[sweep::Root::Adopted] };
+    assert!(sweep::sweep(what, Duration::from_secs(10)).await.is_empty());
+    assert!(orphan.alive());
+    eprintln!("left alone");
 }

@@ -29,7 +29,7 @@ fn events_are_read_as_the_format_says() {
     check("data: unfinished\n", &[]);
 }
 
-/// Servers of MCP say so where a stream that broke goes on.
+/// With `id` and `retry` MCP servers say where a broken stream continues, and when.
 #[test]
 fn where_a_stream_goes_on_is_told_without_data_too() {
     let events = decode(99, &[b"id: 7\nretry: 20\n\nid: a\0\nretry: soon\n\nid:\ndata: x\n\n"]);
